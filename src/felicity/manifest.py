@@ -1,0 +1,128 @@
+"""run.json: what a run is, so that a folder is never mixed from two."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from felicity.errors import RunError
+from felicity.study import BUILT_IN, Format, Study
+from felicity.types import ParticipantInfo
+
+PACKAGES = ("felicity", "torch", "transformers", "tokenizers", "numpy", "scipy", "polars")
+# What must not differ when a run goes on, with the words a user knows it by.
+IDENTITY = {
+    "study": "study",
+    "data_hash": "data",
+    "format": "format",
+    "method": "method",
+    "prefix": "prefix",
+    "dtype": "dtype",
+    "weights_fingerprint": "model weights",
+    "tokenizer_fingerprint": "tokenizer",
+}
+
+
+def describe_run(study: Study, fmt: Format, info: ParticipantInfo) -> dict[str, Any]:
+    """Return the manifest of a run: study, data, format, participant."""
+    return {
+        "felicity_run": 1,
+        "study": study.name,
+        "study_version": study.version,
+        "study_folder": None if study.folder.parent == BUILT_IN else str(study.folder.resolve()),
+        "data_hash": study.data_hash,
+        "format": {
+            "name": fmt.name,
+            "context": fmt.context,
+            "answer": fmt.answer,
+            "baseline": fmt.baseline,
+        },
+        "participant": asdict(info),
+        "seed": None,
+        "sessions": [],
+    }
+
+
+def session() -> dict[str, Any]:
+    """Describe the software and machine of one sitting."""
+    versions = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    torch = sys.modules.get("torch")
+    return {
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": versions,
+        "machine": {
+            "system": f"{platform.system()} {platform.machine()}",
+            "processors": os.cpu_count(),
+            "torch_threads": torch.get_num_threads() if torch else None,
+        },
+    }
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read a run folder's manifest.
+
+    Raises
+    ------
+    RunError
+        Where the folder is no run.
+    """
+    path = folder / "run.json"
+    try:
+        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RunError(
+            "no run.json here; expected a run folder",
+            where=str(folder),
+            hint="`felicity run` makes one",
+        ) from None
+    except (OSError, ValueError) as error:
+        raise RunError(f"cannot be read: {error}", where=str(path)) from error
+    return manifest
+
+
+def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
+    """Write a run folder's manifest, whole or not at all."""
+    path = folder / "run.json"
+    scratch = path.with_suffix(".json.tmp")
+    try:
+        scratch.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        scratch.replace(path)
+    except OSError as error:
+        raise RunError(
+            f"cannot be written: {error.strerror}",
+            where=str(path),
+            hint="choose a folder that can be written to, or make room",
+        ) from error
+
+
+def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """Say in words what differs between two manifests that must not.
+
+    Examples
+    --------
+    >>> differences({"study": "a", "participant": {"method": "logprob"}},
+    ...             {"study": "b", "participant": {"method": "logprob"}})
+    ['study: got b; expected a']
+    """
+    found = []
+    for key, word in IDENTITY.items():
+        before, after = (m.get(key, m["participant"].get(key)) for m in (old, new))
+        if before != after:
+            found.append(f"{word}: got {_short(after)}; expected {_short(before)}")
+    return found
+
+
+def _short(value: Any) -> str:
+    return str(value["name"] if isinstance(value, dict) else value)

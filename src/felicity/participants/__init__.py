@@ -1,0 +1,157 @@
+"""Who answers: models under one way of asking them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from felicity.participants.base import Participant, Plan
+from felicity.participants.embedded import embedded_model, fetch_embedded
+from felicity.participants.spec import ModelSpec, parse_spec
+
+if TYPE_CHECKING:
+    from felicity.types import Method
+
+__all__ = ["Participant", "Plan", "open_participant", "parse_spec", "participant_from_model"]
+
+BATCH_TOKENS = 1024
+
+
+def open_participant(
+    spec: str,
+    *,
+    method: str | None = None,
+    prefix: str = "auto",
+    device: str = "auto",
+    dtype: str = "float32",
+    trust_remote_code: bool = False,
+    batch_tokens: int = BATCH_TOKENS,
+    report: Callable[[str], None] = lambda _: None,
+) -> Participant:
+    """Open a model and check that its scores can be believed.
+
+    Parameters
+    ----------
+    spec
+        ``embedded:NAME``, or ``hf:`` with a hub id or a folder, and ``@REVISION`` if need be; a
+        ``.gguf`` file loads too.
+    method
+        ``logprob``, ``pll_within_word_l2r`` or ``pll_original``; by default what fits the
+        architecture in the model's configuration.
+    prefix
+        For causal models: ``auto``, ``bos``, ``eos``, ``none`` or a token id.
+    device, dtype
+        ``auto``, ``cpu``, ``cuda``, ``mps``; ``float32``, ``bfloat16``, ``float16``.
+    trust_remote_code
+        Run code that the model brings along. Never asked for interactively.
+    batch_tokens
+        Tokens in one forward pass, padding included.
+    report
+        Called with a line for each step that takes a while.
+
+    Returns
+    -------
+    Participant
+        Ready to plan and score.
+
+    Raises
+    ------
+    ModelError, OptionError
+        Where it cannot be opened, or its scores would be wrong.
+
+    Examples
+    --------
+    >>> participant = open_participant("embedded:smollm2-135m")
+    >>> participant.info.method, participant.info.prefix
+    ('logprob', 'id <|endoftext|> (0)')
+    """
+    from felicity.participants import load
+
+    named = parse_spec(spec)
+    parsed, label = named, named.label
+    if parsed.kind == "embedded":
+        model = embedded_model(parsed.source)
+        folder = fetch_embedded(model, report)
+        parsed, label = ModelSpec(text=spec, kind="hf", source=str(folder)), model.label
+    config = load.read_config(parsed, trust_remote_code)
+    chosen = load.choose_method(parsed, config, method)
+    tokenizer = load.read_tokenizer(parsed, trust_remote_code)
+    report(f"loading {label}")
+    weights = load.read_model(
+        parsed, chosen, dtype=dtype, device=device, trust_remote_code=trust_remote_code
+    )
+    return participant_from_model(
+        weights,
+        tokenizer,
+        spec=spec,
+        label=label,
+        method=chosen,
+        prefix=prefix,
+        batch_tokens=batch_tokens,
+        revision=getattr(weights.config, "_commit_hash", None),
+        notes=load.tokenizer_notes(parsed, tokenizer),
+    )
+
+
+def participant_from_model(
+    model: Any,
+    tokenizer: Any,
+    *,
+    spec: str,
+    method: Method,
+    label: str | None = None,
+    prefix: str = "auto",
+    batch_tokens: int = BATCH_TOKENS,
+    revision: str | None = None,
+    notes: tuple[str, ...] = (),
+) -> Participant:
+    """Make a participant of a transformers model and tokenizer that are in memory already.
+
+    The model is scored in eval mode and left in the mode that it was in. Same errors as
+    `open_participant`.
+    """
+    from felicity.errors import ModelError
+    from felicity.participants.causal import CausalParticipant
+    from felicity.participants.fingerprint import tokenizer_fingerprint, weights_fingerprint
+    from felicity.participants.limits import max_tokens
+    from felicity.participants.masked import MaskedParticipant
+    from felicity.scoring.prefix import choose_prefix
+    from felicity.types import ParticipantInfo
+
+    label = label or spec
+    chosen_prefix = choose_prefix(tokenizer, prefix) if method == "logprob" else None
+    first = next(model.parameters())
+    info = ParticipantInfo(
+        spec=spec,
+        label=label,
+        method=method,
+        architecture=type(model).__name__,
+        parameters=model.num_parameters(),
+        vocabulary=int(model.config.vocab_size),
+        max_tokens=max_tokens(model.config),
+        dtype=str(first.dtype).removeprefix("torch."),
+        device=str(first.device),
+        prefix=str(chosen_prefix) if chosen_prefix else "tokenizer's special tokens",
+        weights_fingerprint=weights_fingerprint(model),
+        tokenizer_fingerprint=tokenizer_fingerprint(tokenizer),
+        revision=revision,
+        instruct=bool(getattr(tokenizer, "chat_template", None)),
+        notes=notes,
+    )
+    if chosen_prefix is not None:
+        return CausalParticipant(
+            model=model,
+            tokenizer=tokenizer,
+            info=info,
+            prefix=chosen_prefix,
+            batch_tokens=batch_tokens,
+        ).checked()
+    if tokenizer.mask_token_id is None:
+        raise ModelError(
+            f"{method} needs a mask token, and this tokenizer has none",
+            where=label,
+            hint="a causal model is asked with --method logprob",
+        )
+    return MaskedParticipant(
+        model=model, tokenizer=tokenizer, info=info, batch_tokens=batch_tokens
+    ).checked()

@@ -1,0 +1,38 @@
+"""What a participant that scores text can do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from felicity.scoring.encode import Encoded
+from felicity.types import ParticipantInfo, TextPair, TokenScores
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Texts encoded and cut into batches, before anything is scored.
+
+    ``batches`` hold indices into ``encoded``; each index occurs once.
+    """
+
+    encoded: tuple[Encoded, ...]
+    batches: tuple[tuple[int, ...], ...]
+
+
+class Participant(Protocol):
+    """A model under one way of asking it."""
+
+    @property
+    def info(self) -> ParticipantInfo:
+        """All that identifies it."""
+        ...
+
+    def plan(self, pairs: Sequence[TextPair]) -> Plan:
+        """Encode all texts; raise for all that cannot be scored, before any is."""
+        ...
+
+    def score(self, plan: Plan, batch: Sequence[int]) -> list[TokenScores]:
+        """Score one batch of a plan, in its order."""
+        ...

@@ -1,0 +1,70 @@
+"""A causal model that is asked for log P(answer | context)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from felicity.participants.base import Plan
+from felicity.participants.modes import evaluating
+from felicity.scoring.batches import plan_batches
+from felicity.scoring.causal import score_causal
+from felicity.scoring.encode import Encoded, encode_pairs
+from felicity.scoring.packed import plan_packed, score_packed
+from felicity.scoring.prefix import Prefix
+from felicity.scoring.selftest import PROBES, check_batching, check_causality, same_scores
+from felicity.types import ParticipantInfo, TextPair, TokenScores
+
+
+@dataclass(frozen=True, kw_only=True)
+class CausalParticipant:
+    """A transformers causal model under ``logprob``.
+
+    The text is scored as it stands: no chat template is applied.
+    """
+
+    model: Any
+    tokenizer: Any
+    info: ParticipantInfo
+    prefix: Prefix
+    batch_tokens: int
+    packs: bool = False
+
+    def plan(self, pairs: Sequence[TextPair]) -> Plan:
+        """Encode with the prefix in front; sort into batches."""
+        encoded = encode_pairs(
+            self.tokenizer, pairs, prefix=self.prefix, max_tokens=self.info.max_tokens
+        )
+        cut = plan_packed if self.packs else plan_batches
+        return Plan(encoded=tuple(encoded), batches=cut(encoded, max_tokens=self.batch_tokens))
+
+    def score(self, plan: Plan, batch: Sequence[int]) -> list[TokenScores]:
+        """Score one batch."""
+        with evaluating(self.model):
+            return self._scores([plan.encoded[i] for i in batch])
+
+    def _scores(self, batch: Sequence[Encoded]) -> list[TokenScores]:
+        # Any pad id will do, since padding stands on the right and is hidden by the mask.
+        pad = self.tokenizer.pad_token_id
+        scorer = score_packed if self.packs else score_causal
+        return scorer(self.model, batch, pad_id=0 if pad is None else int(pad))
+
+    def checked(self) -> CausalParticipant:
+        """Run the self-test; pack common beginnings where that gives the same scores."""
+        packing = replace(self, packs=True)
+        exact = self.info.dtype == "float32"
+        encoded = encode_pairs(
+            self.tokenizer,
+            [*PROBES, TextPair(context=PROBES[0].context, answer=PROBES[1].answer)],
+            prefix=self.prefix,
+            max_tokens=self.info.max_tokens,
+        )
+        with evaluating(self.model):
+            check_causality(self.model, encoded[0], self.info.label)
+            check_batching(self._scores, encoded, self.info.label, exact)
+            batches = [
+                [encoded[i] for i in batch] for batch in plan_packed(encoded, max_tokens=10**6)
+            ]
+            same = same_scores(packing._scores, self._scores, batches, exact)
+        return packing if same else self

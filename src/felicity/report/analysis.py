@@ -1,0 +1,257 @@
+"""The numbers of a choice study: accuracy per level beside people's, with intervals and tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from felicity.errors import OptionError, RunError, one_of
+from felicity.run import Run
+from felicity.stats.accuracy import (
+    Counts,
+    Floats,
+    Interval,
+    accuracy_interval,
+    count_wins,
+    percentile_interval,
+    resample_accuracy,
+    wilson_interval,
+)
+from felicity.stats.compare import Difference, compare_with_people, holm, p_against_chance
+from felicity.study import Design, ReferenceGroup, Study
+
+SCORES = ("log_prob_mean", "log_prob_sum", "bits_per_character", "pmi")
+LOWER_IS_BETTER = ("bits_per_character",)
+OVERALL = "overall"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One number of the table with all that a reader may ask about it.
+
+    ``accuracy`` is None where nothing was usable; p-values and comparisons likewise.
+    """
+
+    accuracy: float | None
+    interval: Interval | None
+    correct: int
+    ties: int
+    usable: int
+    asked: int
+    units: int
+    p_chance: float | None = None
+    p_chance_holm: float | None = None
+    against: Mapping[str, Difference] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParticipantResult:
+    """A participant's row: cells by level and overall, and accuracy under each variant.
+
+    ``margins`` has a row per item: ``item_id``, ``unit``, the factors and ``margin`` (first
+    answer's score minus the second's; None where missing).
+    """
+
+    run: Run
+    score: str
+    cells: Mapping[str, Cell]
+    variants: Mapping[str, Mapping[str, Mapping[str, float]]]
+    statuses: Mapping[str, int]
+    margins: pl.DataFrame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """Every participant's row, and people's."""
+
+    study: Study
+    participants: tuple[ParticipantResult, ...]
+    people: Mapping[str, Mapping[str, Cell]]
+    score: str
+    seed: int
+
+
+def analyse(
+    runs: Sequence[Run], study: Study, *, score: str = "log_prob_mean", seed: int = 0
+) -> Analysis:
+    """Compute the table of a choice study.
+
+    Parameters
+    ----------
+    runs
+        Runs of this study.
+    study
+        The study.
+    score
+        ``log_prob_mean`` (the papers'), ``log_prob_sum``, ``bits_per_character`` or ``pmi``.
+    seed
+        Of the resampling.
+
+    Raises
+    ------
+    OptionError, RunError
+        For an unknown score; for no runs, or runs of different studies.
+    """
+    if score not in SCORES:
+        raise OptionError(f'got "{score}"; expected {one_of(SCORES)}', where="--score")
+    if not runs:
+        raise RunError("no run was given", hint="give one or more run folders")
+    for run in runs:
+        if run.manifest["study"] != study.name:
+            raise RunError(
+                f"study: got {run.manifest['study']}; expected {study.name}",
+                where=str(run.folder),
+                hint="report the runs of one study at a time",
+            )
+    return Analysis(
+        study=study,
+        participants=tuple(_result(run, study, score, seed) for run in runs),
+        people={group.label: _people(group, study.design) for group in study.reference},
+        score=score,
+        seed=seed,
+    )
+
+
+def margins_table(run: Run, design: Design, score: str) -> pl.DataFrame:
+    """Subtract the second answer's score from the first's, item by item."""
+    first, second = design.answers
+    keep = [c for c in run.responses.columns if c in {"item_id", "unit", *_factors(run)}]
+    sides = [run.responses.filter(pl.col("answer_label") == label) for label in (first, second)]
+    joined = sides[0].join(
+        sides[1].select("item_id", pl.col(score).alias("second")),
+        on="item_id",
+        how="left",
+        maintain_order="left",
+    )
+    sign = -1 if score in LOWER_IS_BETTER else 1
+    return joined.select(*keep, ((pl.col(score) - pl.col("second")) * sign).alias("margin"))
+
+
+def _factors(run: Run) -> list[str]:
+    columns = run.responses.columns
+    return columns[columns.index("unit") + 1 : columns.index("question")]
+
+
+def _counts(table: pl.DataFrame) -> Counts:
+    margins = table["margin"].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    return count_wins(margins, np.asarray(table["unit"].to_list(), dtype=np.str_))
+
+
+def _result(run: Run, study: Study, score: str, seed: int) -> ParticipantResult:
+    design = study.design
+    margins = margins_table(run, design, score)
+    rng = np.random.default_rng(seed)
+    cells: dict[str, Cell] = {}
+    draws: list[Floats] = []
+    for key in design.level_keys:
+        counts = _counts(margins.filter(pl.col(design.factor) == key))
+        drawn = resample_accuracy(counts, rng)
+        draws.append(drawn)
+        people = {g.label: (g.correct[key], g.asked[key]) for g in study.reference}
+        cells[key] = _cell(counts, drawn, rng, people)
+    cells = _corrected(cells)
+    cells[OVERALL] = _overall(cells, np.mean(draws, axis=0), rng, study)
+    return ParticipantResult(
+        run=run,
+        score=score,
+        cells=cells,
+        variants=_variants(margins, design),
+        statuses=dict(run.responses["status"].value_counts().iter_rows()),
+        margins=margins,
+    )
+
+
+def _cell(
+    counts: Counts, draws: Floats, rng: np.random.Generator, people: Mapping[str, tuple[int, int]]
+) -> Cell:
+    usable = int(counts.usable.sum())
+    known = usable > 0
+    return Cell(
+        accuracy=counts.accuracy if known else None,
+        interval=accuracy_interval(counts, draws),
+        correct=int(counts.wins.sum()),
+        ties=int(counts.ties.sum()),
+        usable=usable,
+        asked=counts.asked,
+        units=int((counts.usable > 0).sum()),
+        p_chance=p_against_chance(counts, rng) if known else None,
+        against={
+            label: compare_with_people(counts.accuracy, draws, correct, asked, rng)
+            for label, (correct, asked) in people.items()
+        }
+        if known
+        else None,
+    )
+
+
+def _corrected(cells: Mapping[str, Cell]) -> dict[str, Cell]:
+    """Add p-values corrected for the number of levels tested (Holm)."""
+    tested = [key for key, cell in cells.items() if cell.p_chance is not None]
+    corrected = holm([p for key in tested if (p := cells[key].p_chance) is not None])
+    return dict(cells) | {
+        key: replace(cells[key], p_chance_holm=p) for key, p in zip(tested, corrected, strict=True)
+    }
+
+
+def _overall(
+    cells: Mapping[str, Cell], draws: Floats, rng: np.random.Generator, study: Study
+) -> Cell:
+    """Average the levels; there is none where a level is missing."""
+    parts = list(cells.values())
+    values = [cell.accuracy for cell in parts if cell.accuracy is not None]
+    whole = len(values) == len(parts)
+    accuracy = float(np.mean(values)) if whole else None
+    against = None
+    if accuracy is not None:
+        against = {}
+        for group in study.reference:
+            correct, asked = sum(group.correct.values()), sum(group.asked.values())
+            against[group.label] = compare_with_people(accuracy, draws, correct, asked, rng)
+    return Cell(
+        accuracy=accuracy,
+        interval=percentile_interval(draws, "bootstrap over units") if whole else None,
+        correct=sum(cell.correct for cell in parts),
+        ties=sum(cell.ties for cell in parts),
+        usable=sum(cell.usable for cell in parts),
+        asked=sum(cell.asked for cell in parts),
+        units=sum(cell.units for cell in parts),
+        against=against,
+    )
+
+
+def _variants(margins: pl.DataFrame, design: Design) -> dict[str, dict[str, dict[str, float]]]:
+    """Accuracy per level under each variant: how much wording or names alone move the score."""
+    table: dict[str, dict[str, dict[str, float]]] = {}
+    for group in design.variants:
+        by = pl.concat_str([pl.col(c) for c in group], separator="/").alias("variant")
+        rows: dict[str, dict[str, float]] = {}
+        for (variant,), part in sorted(margins.with_columns(by).group_by("variant")):
+            rows[str(variant)] = {
+                key: counts.accuracy
+                for key in design.level_keys
+                if (counts := _counts(part.filter(pl.col(design.factor) == key))).usable.any()
+            }
+        table[" × ".join(group)] = rows
+    return table
+
+
+def _people(group: ReferenceGroup, design: Design) -> dict[str, Cell]:
+    pairs = {key: (group.correct[key], group.asked[key]) for key in design.level_keys}
+    pairs[OVERALL] = (sum(group.correct.values()), sum(group.asked.values()))
+    cells = {}
+    for key, (correct, asked) in pairs.items():
+        cells[key] = Cell(
+            accuracy=correct / asked,
+            interval=wilson_interval(correct, asked),
+            correct=correct,
+            ties=0,
+            usable=asked,
+            asked=asked,
+            units=asked,
+        )
+    values = [group.correct[key] / group.asked[key] for key in design.level_keys]
+    cells[OVERALL] = replace(cells[OVERALL], accuracy=float(np.mean(values)))
+    return cells

@@ -1,0 +1,211 @@
+"""The main table: a row per participant, a column per level, people below."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from felicity.report.analysis import OVERALL, Analysis, Cell
+
+NONE = "–"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextTable:
+    """A table as text: header, rows, and a note below. Every form is made from it."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    people: int
+    note: str
+
+
+def number(value: float | None) -> str:
+    """Write a share as papers do.
+
+    Examples
+    --------
+    >>> number(0.575), number(1.0), number(None)
+    ('.58', '1.00', '–')
+    """
+    if value is None:
+        return NONE
+    # Half up, as a reader rounds 23 of 40.
+    text = f"{int(value * 100 + 0.5 + 1e-9) / 100:.2f}"
+    return text.removeprefix("0") if value < 1 else text
+
+
+def show_cell(cell: Cell, with_interval: bool) -> str:
+    """Write a cell: accuracy, and its interval if asked for."""
+    if cell.interval is None or not with_interval:
+        return number(cell.accuracy)
+    low, high = number(cell.interval.low), number(cell.interval.high)
+    return f"{number(cell.accuracy)} [{low}, {high}]"
+
+
+def names_of(analysis: Analysis) -> list[str]:
+    """Name each participant; add method, prefix or dtype where these alone tell two apart."""
+    told = [result.run.manifest for result in analysis.participants]
+    names = [result.run.label for result in analysis.participants]
+    for extra in ("method", "prefix", "dtype"):
+        places = [(name, str(t["format"]["name"])) for name, t in zip(names, told, strict=True)]
+        for i, place in enumerate(places):
+            if places.count(place) > 1:
+                names[i] = f"{names[i]}, {extra} {told[i]['participant'][extra]}"
+    return names
+
+
+def main_table(analysis: Analysis, *, intervals: bool = True) -> TextTable:
+    """Make the table of accuracies."""
+    levels = [*analysis.study.design.levels]
+    keys = [*(level.key for level in levels), OVERALL]
+    rows = []
+    for name, result in zip(names_of(analysis), analysis.participants, strict=True):
+        cells = result.cells
+        rows.append(
+            (
+                name,
+                str(result.run.manifest["format"]["name"]),
+                *(show_cell(cells[key], intervals) for key in keys),
+                f"{cells[OVERALL].usable} of {cells[OVERALL].asked}",
+                str(cells[OVERALL].ties),
+            )
+        )
+    for label, cells in analysis.people.items():
+        shown = (show_cell(cells[key], intervals) for key in keys)
+        rows.append((label, NONE, *shown, f"{cells[OVERALL].asked} answers", NONE))
+    return TextTable(
+        title=f"{analysis.study.title} Accuracy by {analysis.study.design.factor}",
+        header=(
+            "Participant",
+            "Format",
+            *(level.short for level in levels),
+            "Overall",
+            "Usable",
+            "Ties",
+        ),
+        rows=tuple(rows),
+        people=len(analysis.people),
+        note=(
+            f"Accuracy: share of items whose {analysis.study.design.answers[0]} has the strictly "
+            f"higher {analysis.score}; chance is .50. In brackets 95 % intervals: over dialogues "
+            "for models (bootstrap), over answers for people (Wilson)."
+        ),
+    )
+
+
+def as_markdown(table: TextTable) -> str:
+    """Write a table as Markdown."""
+    lines = [
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+        for row in (table.header, *table.rows)
+    ]
+    rule = "|" + "|".join("---" if i < 2 else "---:" for i in range(len(table.header))) + "|"
+    return (
+        f"**{table.title}**\n\n" + "\n".join([lines[0], rule, *lines[1:]]) + f"\n\n{table.note}\n"
+    )
+
+
+def as_latex(table: TextTable) -> str:
+    """Write a table as LaTeX for the booktabs package."""
+    body = [" & ".join(escape_latex(cell) for cell in row) + r" \\" for row in table.rows]
+    if table.people:
+        body.insert(len(body) - table.people, r"\midrule")
+    columns = "ll" + "r" * (len(table.header) - 2)
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\begin{{tabular}}{{{columns}}}",
+            r"\toprule",
+            " & ".join(escape_latex(cell) for cell in table.header) + r" \\",
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            rf"\caption{{{escape_latex(table.title)}. {escape_latex(table.note)}}}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+LATEX: Mapping[str, str] = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "–": "--",
+}
+
+
+def escape_latex(text: str) -> str:
+    r"""Escape what LaTeX would take for a command.
+
+    Examples
+    --------
+    >>> print(escape_latex("100 % of a_b"))
+    100 \% of a\_b
+    """
+    return "".join(LATEX.get(character, character) for character in text)
+
+
+def as_csv(analysis: Analysis) -> str:
+    """Write one row per participant and level, for R and pandas; numbers are not rounded."""
+    stream = io.StringIO()
+    rows = csv.writer(stream, lineterminator="\n")
+    rows.writerow(
+        [
+            "participant",
+            "kind",
+            "method",
+            "format",
+            "score",
+            analysis.study.design.factor,
+            "accuracy",
+            "low",
+            "high",
+            "interval",
+            "correct",
+            "ties",
+            "usable",
+            "asked",
+            "units",
+            "p_chance",
+            "p_chance_holm",
+        ]
+    )
+    for name, result in zip(names_of(analysis), analysis.participants, strict=True):
+        told = result.run.manifest
+        start = [name, "model", told["participant"]["method"], told["format"]["name"], result.score]
+        for key, cell in result.cells.items():
+            rows.writerow([*start, key, *_numbers(cell)])
+    for label, cells in analysis.people.items():
+        for key, cell in cells.items():
+            rows.writerow([label, "people", "", "", "", key, *_numbers(cell)])
+    return stream.getvalue()
+
+
+def _numbers(cell: Cell) -> list[object]:
+    interval = cell.interval
+    bounds = [interval.low, interval.high, interval.method] if interval else [None, None, None]
+    return [
+        cell.accuracy,
+        *bounds,
+        cell.correct,
+        cell.ties,
+        cell.usable,
+        cell.asked,
+        cell.units,
+        cell.p_chance,
+        cell.p_chance_holm,
+    ]

@@ -1,0 +1,134 @@
+"""The table in words: what it says, and what to be careful about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from felicity.report.analysis import OVERALL, Analysis, Cell, ParticipantResult, _counts
+from felicity.report.table import names_of, number
+
+ALPHA = 0.05
+
+
+def in_words(analysis: Analysis) -> list[str]:
+    """Say what the table says: one paragraph per participant, then how far the format moves it."""
+    paragraphs = [
+        _about(name, result, analysis)
+        for name, result in zip(names_of(analysis), analysis.participants, strict=True)
+    ]
+    return [*paragraphs, *_formats(analysis)]
+
+
+def _about(name: str, result: ParticipantResult, analysis: Analysis) -> str:
+    design = analysis.study.design
+    told = result.run.manifest
+    known = {k: c for k, c in result.cells.items() if k != OVERALL and c.accuracy is not None}
+    text = f"{name} ({told['participant']['method']}, format {told['format']['name']})"
+    if told["participant"]["instruct"]:
+        text += " is an instruction-tuned model read here as plain text, without chat template;"
+        text += " it"
+    if not known:
+        return f"{text} has no usable item."
+    overall = result.cells[OVERALL]
+    if overall.accuracy is not None and overall.interval is not None:
+        text += f" prefers the {design.answers[0]} in {_share(overall)} of items overall."
+    else:
+        text += f" was asked {overall.asked} items; there is no overall score of a part."
+    short = {level.key: level.short for level in design.levels}
+    above = [short[k] for k, c in known.items() if _differs(c) and (c.accuracy or 0) > 0.5]
+    below = [short[k] for k, c in known.items() if _differs(c) and (c.accuracy or 0) < 0.5]
+    unclear = [short[k] for k, c in known.items() if not _differs(c)]
+    said = [
+        f"{word} chance on {_list(names)}"
+        for word, names in (
+            ("above", above),
+            ("below", below),
+            ("not distinguishable from", unclear),
+        )
+        if names
+    ]
+    text += f" It is {'; '.join(said)} (sign-flip test over dialogues, Holm, α = {ALPHA})."
+    for group in analysis.people:
+        text += _beside(group, known, short)
+    missing = overall.asked - overall.usable
+    if missing:
+        text += f" {missing} of {overall.asked} items had no usable score."
+    if overall.ties:
+        text += f" {overall.ties} items are ties, counted as not won."
+    if not result.run.complete:
+        text += " The run is not complete."
+    return text
+
+
+def _beside(group: str, known: dict[str, Cell], short: dict[str, str]) -> str:
+    lower: list[str] = []
+    higher: list[str] = []
+    open_: list[str] = []
+    for key, cell in known.items():
+        difference = (cell.against or {}).get(group)
+        if difference is None:
+            continue
+        if difference.p >= ALPHA:
+            open_.append(short[key])
+        else:
+            (lower if difference.value < 0 else higher).append(short[key])
+    said = [
+        f"{word} on {_list(names)}"
+        for word, names in (("below", lower), ("above", higher), ("not distinguishable", open_))
+        if names
+    ]
+    return f" Beside {group} it is {'; '.join(said)}." if said else ""
+
+
+def _formats(analysis: Analysis) -> list[str]:
+    """For runs that differ in format only: how far the format alone moves each level."""
+    groups: dict[tuple[str, ...], list[ParticipantResult]] = {}
+    for result in analysis.participants:
+        told = result.run.manifest["participant"]
+        same = (told["weights_fingerprint"], told["method"], told["prefix"], told["dtype"])
+        groups.setdefault(same, []).append(result)
+    return [_format_paragraph(group, analysis) for group in groups.values() if len(group) > 1]
+
+
+def _format_paragraph(results: Sequence[ParticipantResult], analysis: Analysis) -> str:
+    common = set(results[0].margins["item_id"])
+    for result in results[1:]:
+        common &= set(result.margins["item_id"])
+    label = results[0].run.label
+    names = [str(result.run.manifest["format"]["name"]) for result in results]
+    if not common:
+        return f"The runs of {label} under {_list(names)} have no item in common."
+    factor = analysis.study.design.factor
+    parts, largest = [], 0.0
+    for level in analysis.study.design.levels:
+        shares = [
+            _counts(
+                result.margins.filter(
+                    pl.col("item_id").is_in(sorted(common)) & (pl.col(factor) == level.key)
+                )
+            ).accuracy
+            for result in results
+        ]
+        largest = max(largest, max(shares) - min(shares))
+        parts.append(f"{level.short} {' / '.join(number(share) for share in shares)}")
+    return (
+        f"How far the dialogue format alone moves {label}, on the {len(common)} items that all "
+        f"these runs have (formats {' / '.join(names)}): {'; '.join(parts)}. "
+        f"The largest move is {number(largest)}: quote a score with its format."
+    )
+
+
+def _differs(cell: Cell) -> bool:
+    return cell.p_chance_holm is not None and cell.p_chance_holm < ALPHA
+
+
+def _share(cell: Cell) -> str:
+    interval = cell.interval
+    bounds = f" [{number(interval.low)}, {number(interval.high)}]" if interval else ""
+    return f"{number(cell.accuracy)}{bounds}"
+
+
+def _list(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

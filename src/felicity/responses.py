@@ -1,0 +1,117 @@
+"""The responses of a run as one table: a row for each answer of each item."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from felicity.errors import RunError
+from felicity.journal import Journal
+from felicity.study import Study
+from felicity.types import Item, Response
+
+if TYPE_CHECKING:
+    from felicity.run import Run
+
+LISTS = {
+    "token_ids": pl.List(pl.Int64),
+    "tokens": pl.List(pl.String),
+    "log_probs": pl.List(pl.Float64),
+}
+NUMBERS = {
+    "n_tokens": pl.Int64,
+    "n_characters": pl.Int64,
+    "log_prob_sum": pl.Float64,
+    "log_prob_mean": pl.Float64,
+    "bits_per_character": pl.Float64,
+    "pmi": pl.Float64,
+    "straddles": pl.Boolean,
+}
+
+
+def responses_table(journal: Path, study: Study) -> pl.DataFrame:
+    """Read a journal as a table, in the study's order of items.
+
+    Returns
+    -------
+    polars.DataFrame
+        The item's columns, then ``answer_label``, ``answer``, ``status``, the scores in nats
+        unless the name says otherwise, and the lists ``token_ids``, ``tokens``, ``log_probs``.
+    """
+    if not journal.is_file():
+        raise RunError("no journal here", where=str(journal.parent))
+    items = {item.item_id: item for item in study.items}
+    order = {
+        f"{item.item_id}|{label}": place
+        for place, (item, label) in enumerate(
+            (item, label) for item in study.items for label in study.design.answers
+        )
+    }
+    with Journal(journal, read_only=True) as rows:
+        responses = sorted(rows, key=lambda response: order[response.trial_id])
+    factors = list(study.items[0].factors)
+    schema: dict[str, Any] = {
+        "item_id": pl.String,
+        "unit": pl.String,
+        **dict.fromkeys(factors, pl.String),
+        "question": pl.String,
+        "answer_label": pl.String,
+        "answer": pl.String,
+        "status": pl.String,
+        **NUMBERS,
+        **LISTS,
+        "key": pl.String,
+    }
+    data = [_row(response, items[response.trial_id.rpartition("|")[0]]) for response in responses]
+    return pl.DataFrame(data, schema=schema)
+
+
+def _row(response: Response, item: Item) -> dict[str, Any]:
+    label = response.trial_id.rpartition("|")[2]
+    answer = item.answers[label]
+    scores, baseline = response.scores, response.baseline
+    usable = response.status == "ok"
+    return {
+        "item_id": item.item_id,
+        "unit": item.unit,
+        **item.factors,
+        "question": item.question,
+        "answer_label": label,
+        "answer": answer,
+        "status": response.status,
+        "n_tokens": len(scores.log_probs),
+        "n_characters": len(answer),
+        "log_prob_sum": scores.log_prob_sum if usable else None,
+        "log_prob_mean": scores.log_prob_mean if usable else None,
+        "bits_per_character": scores.bits_per_character(len(answer)) if usable else None,
+        "pmi": scores.log_prob_sum - baseline.log_prob_sum if usable and baseline else None,
+        "straddles": scores.straddles,
+        "token_ids": list(scores.token_ids),
+        "tokens": list(scores.tokens),
+        "log_probs": list(scores.log_probs),
+        "key": response.key,
+    }
+
+
+def export_responses(run: Run) -> tuple[Path, Path]:
+    """Write a run's table as Parquet and CSV (lists as JSON there); return the paths."""
+    parquet, csv = run.folder / "responses.parquet", run.folder / "responses.csv"
+    flat = run.responses.with_columns(
+        pl.col(name).map_elements(
+            lambda value: json.dumps(value.to_list(), ensure_ascii=False), return_dtype=pl.String
+        )
+        for name in LISTS
+    )
+    try:
+        run.responses.write_parquet(parquet)
+        flat.write_csv(csv)
+    except OSError as error:
+        raise RunError(
+            f"the tables cannot be written: {error}",
+            where=str(run.folder),
+            hint="the journal is whole; make room and run the same command again",
+        ) from error
+    return parquet, csv

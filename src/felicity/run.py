@@ -1,0 +1,258 @@
+"""Put every trial of a study to a participant; keep every response; go on where it broke off."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from felicity.errors import FaultsError, RunError
+from felicity.journal import Journal
+from felicity.manifest import (
+    describe_run,
+    differences,
+    read_manifest,
+    session,
+    write_manifest,
+)
+from felicity.responses import export_responses, responses_table
+from felicity.study import Study, load_study
+from felicity.types import ParticipantInfo, Response, TextPair, TokenScores, Trial
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from felicity.participants.base import Participant
+
+JOURNAL = "journal.sqlite"
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A run as it lies on disk.
+
+    ``responses`` has a row for each answer of each item; its columns are in docs/run-folder.md.
+    """
+
+    folder: Path
+    study: Study
+    manifest: Mapping[str, Any]
+    responses: pl.DataFrame
+    asked: int
+
+    @property
+    def label(self) -> str:
+        """The participant's name for tables, with what sets this run apart."""
+        return str(self.manifest["participant"]["label"])
+
+    @property
+    def complete(self) -> bool:
+        """Whether every trial of the last sitting's selection has a response."""
+        return self.responses.height >= self.asked
+
+
+def run(
+    study: Study | str,
+    participant: Participant,
+    out: Path | str,
+    *,
+    format: str | None = None,  # noqa: A002 - the study's own word
+    where: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    progress: Progress = lambda _done, _total: None,
+) -> Run:
+    """Run a choice study on one participant.
+
+    Parameters
+    ----------
+    study
+        A study, its built-in name, or its folder.
+    participant
+        From `open_participant`.
+    out
+        The run folder. One that holds the same run is gone on with; another's is refused.
+    format
+        One of the study's formats; its default where not given.
+    where, limit
+        Only items with these factor levels; only so many.
+    progress
+        Called with trials done and trials in all.
+
+    Returns
+    -------
+    Run
+        With a row for every response in the folder.
+
+    Raises
+    ------
+    RunError
+        Where the folder is another run's or cannot be written.
+    FaultsError
+        Where an item cannot be scored; nothing is scored then.
+    """
+    study = load_study(study) if isinstance(study, str) else study
+    fmt = study.format(format)
+    trials = study.trials(fmt, study.select(where or {}, limit))
+    keys = {trial.trial_id: trial_key(trial, participant.info) for trial in trials}
+    folder = Path(out)
+    manifest = _claim(folder, describe_run(study, fmt, participant.info))
+    with Journal(folder / JOURNAL) as journal:
+        done = journal.keys()
+        _check_keys(folder, done, keys)
+        manifest["asked"] = max(int(manifest.get("asked", 0)), len(trials))
+        manifest["sessions"].append(session())
+        write_manifest(folder, manifest)
+        for responses in _score(participant, trials, keys, set(done)):
+            journal.add(responses)
+            done.update((r.trial_id, r.key) for r in responses)
+            progress(sum(trial.trial_id in done for trial in trials), len(trials))
+    finished = read_run(folder, study)
+    export_responses(finished)
+    return finished
+
+
+def read_run(folder: Path | str, study: Study | None = None) -> Run:
+    """Read a run folder; its study is found by the manifest where it is not given."""
+    path = Path(folder)
+    manifest = read_manifest(path)
+    if study is None:
+        study = load_study(manifest["study_folder"] or manifest["study"])
+    if study.data_hash != manifest["data_hash"]:
+        raise RunError(
+            f"data: got {study.data_hash}; expected {manifest['data_hash']}",
+            where=str(path),
+            hint="the study's items have changed since this run; run it again in a new folder",
+        )
+    return Run(
+        folder=path,
+        study=study,
+        manifest=manifest,
+        responses=responses_table(path / JOURNAL, study),
+        asked=int(manifest.get("asked", 0)),
+    )
+
+
+def trial_key(trial: Trial, info: ParticipantInfo) -> str:
+    """Hash all that can change a response: model, tokenizer, method, prefix, dtype, exact texts."""
+    parts = [
+        info.weights_fingerprint,
+        info.tokenizer_fingerprint,
+        info.method,
+        info.prefix,
+        info.dtype,
+        trial.pair.context,
+        trial.pair.answer,
+        trial.baseline.context,
+    ]
+    return hashlib.blake2b(json.dumps(parts).encode(), digest_size=16).hexdigest()
+
+
+def _claim(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:
+    """Make the run folder, or find in it the same run."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(
+            f"cannot be made: {error.strerror}", where=str(folder), hint="choose another with --out"
+        ) from error
+    if (folder / "run.json").exists():
+        old = read_manifest(folder)
+        found = differences(old, manifest)
+        if found:
+            raise RunError(
+                "this folder holds another run\n  " + "\n  ".join(found),
+                where=str(folder),
+                hint="choose another folder with --out",
+            )
+        return old
+    if any(folder.iterdir()):
+        raise RunError(
+            "this folder is not empty and holds no run",
+            where=str(folder),
+            hint="choose another folder with --out",
+        )
+    write_manifest(folder, manifest)
+    return manifest
+
+
+def _check_keys(folder: Path, done: Mapping[str, str], keys: Mapping[str, str]) -> None:
+    for trial_id, key in keys.items():
+        if done.get(trial_id, key) != key:
+            raise RunError(
+                f"trial {trial_id} was answered under another model, text or setting",
+                where=str(folder / JOURNAL),
+                hint="choose another folder with --out",
+            )
+
+
+def _score(
+    participant: Participant,
+    trials: Sequence[Trial],
+    keys: Mapping[str, str],
+    done: set[str],
+) -> Iterator[list[Response]]:
+    """Yield responses batch by batch, the first time none; equal texts are scored once.
+
+    The batches are those of the whole selection, whatever is done already, so that a run that was
+    broken off gets the same numbers to the last bit.
+    """
+    open_trials = [trial.trial_id not in done for trial in trials]
+    if not any(open_trials):
+        yield []
+        return
+    pairs, places = _unique([trial.pair for trial in trials])
+    plan = participant.plan(pairs)
+    baselines = _score_baselines(participant, trials, open_trials)
+    waiting: dict[int, list[int]] = {}
+    for index, place in enumerate(places):
+        if open_trials[index]:
+            waiting.setdefault(place, []).append(index)
+    yield []
+    for batch in plan.batches:
+        if not any(place in waiting for place in batch):
+            continue
+        scored = zip(batch, participant.score(plan, batch), strict=True)
+        yield [
+            Response(
+                trial_id=trials[index].trial_id,
+                key=keys[trials[index].trial_id],
+                status=scores.status,
+                scores=scores,
+                baseline=baselines.get(trials[index].baseline),
+            )
+            for place, scores in scored
+            for index in waiting.get(place, ())
+        ]
+
+
+def _score_baselines(
+    participant: Participant, trials: Sequence[Trial], open_trials: Sequence[bool]
+) -> dict[TextPair, TokenScores]:
+    """Score the answers without their question, for pointwise mutual information.
+
+    Where a model has no prefix and a format no context, the first token has nothing before it:
+    then there is no such score, and it is missing in the responses.
+    """
+    baselines, places = _unique([trial.baseline for trial in trials])
+    try:
+        plan = participant.plan(baselines)
+    except FaultsError:
+        return {}
+    needed = {place for place, is_open in zip(places, open_trials, strict=True) if is_open}
+    found: dict[TextPair, TokenScores] = {}
+    for batch in plan.batches:
+        if needed.intersection(batch):
+            scored = zip(batch, participant.score(plan, batch), strict=True)
+            found.update((baselines[place], scores) for place, scores in scored)
+    return found
+
+
+def _unique(pairs: Sequence[TextPair]) -> tuple[list[TextPair], list[int]]:
+    """Return the different pairs, and for each pair its place among them."""
+    places: dict[TextPair, int] = {}
+    order = [places.setdefault(pair, len(places)) for pair in pairs]
+    return list(places), order

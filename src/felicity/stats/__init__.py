@@ -1,0 +1,1 @@
+"""Measures: numpy and scipy only, values in and values out."""

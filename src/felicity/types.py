@@ -1,0 +1,148 @@
+"""The values that flow through Felicity. All frozen; none touches disk, network or torch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Method = Literal["logprob", "pll_within_word_l2r", "pll_original"]
+METHODS: tuple[Method, ...] = ("logprob", "pll_within_word_l2r", "pll_original")
+
+Status = Literal["ok", "not_finite"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One stimulus with its factor levels.
+
+    Attributes
+    ----------
+    item_id
+        Unique in the study and stable between versions of the data.
+    unit
+        What repeats across items (a dialogue under its wordings and names). Intervals resample it.
+    question
+        The text before the answer.
+    answers
+        Label to text, in the study's order; the first label is the answer that should win.
+    factors
+        Every other column of the item (maxim, wording, questioner, …), as text.
+    """
+
+    item_id: str
+    unit: str
+    question: str
+    answers: Mapping[str, str]
+    factors: Mapping[str, str]
+
+    def columns(self) -> dict[str, str]:
+        """Return the item as one flat row."""
+        return {
+            "item_id": self.item_id,
+            **self.factors,
+            "question": self.question,
+            **self.answers,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPair:
+    """A context and the answer that is scored given it. The model reads ``context + answer``."""
+
+    context: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One answer of one item, as text for one participant.
+
+    ``pair`` is the answer in its dialogue; ``baseline`` the same answer without the question,
+    for pointwise mutual information.
+    """
+
+    trial_id: str
+    item_id: str
+    answer_label: str
+    answer_text: str
+    pair: TextPair
+    baseline: TextPair
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenScores:
+    """The natural-log probability of every token of an answer.
+
+    Attributes
+    ----------
+    token_ids, tokens, log_probs
+        One entry per answer token, in order; ``log_probs`` are ≤ 0, in nats.
+    straddles
+        True where the first token also holds characters of the context.
+
+    Examples
+    --------
+    >>> scores = TokenScores(token_ids=(3, 4), tokens=(" a", "b"), log_probs=(-1.0, -3.0))
+    >>> scores.log_prob_sum, scores.log_prob_mean
+    (-4.0, -2.0)
+    >>> round(scores.bits_per_character(3), 3)
+    1.924
+    """
+
+    token_ids: tuple[int, ...]
+    tokens: tuple[str, ...]
+    log_probs: tuple[float, ...]
+    straddles: bool = False
+
+    @property
+    def log_prob_sum(self) -> float:
+        """Sum over the answer's tokens, in nats."""
+        return math.fsum(self.log_probs)
+
+    @property
+    def log_prob_mean(self) -> float:
+        """Mean over the answer's tokens, in nats: the papers' length-normalised score."""
+        return self.log_prob_sum / len(self.log_probs)
+
+    def bits_per_character(self, n_characters: int) -> float:
+        """Surprisal in bits per character of the answer; lower is more probable."""
+        return -self.log_prob_sum / math.log(2) / n_characters
+
+    @property
+    def status(self) -> Status:
+        """``ok``, or ``not_finite`` where a token has no finite log-probability."""
+        return "ok" if all(map(math.isfinite, self.log_probs)) else "not_finite"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """What came back for one trial: raw, with a status, never dropped."""
+
+    trial_id: str
+    key: str
+    status: Status
+    scores: TokenScores
+    baseline: TokenScores | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParticipantInfo:
+    """Everything about a participant that can change its answers, and how it is called."""
+
+    spec: str
+    label: str
+    method: Method
+    architecture: str
+    parameters: int
+    vocabulary: int
+    max_tokens: int | None
+    dtype: str
+    device: str
+    prefix: str
+    weights_fingerprint: str
+    tokenizer_fingerprint: str
+    revision: str | None = None
+    instruct: bool = False
+    notes: tuple[str, ...] = field(default=())

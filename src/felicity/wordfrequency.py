@@ -1,0 +1,26 @@
+"""How frequent the words of a text are: the ``wordfreq`` package, if it is installed."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from felicity.stats.cues import words
+
+
+def has_word_frequencies() -> bool:
+    """Whether ``wordfreq`` is installed (extra ``build``)."""
+    return find_spec("wordfreq") is not None
+
+
+def mean_zipf(text: str, language: str) -> float:
+    """Mean Zipf frequency of a text's words (Van Heuven et al. 2014: 3 is rare, 6 very common).
+
+    Examples
+    --------
+    >>> mean_zipf("the dog", "en") > mean_zipf("a beetle", "en") - 2
+    True
+    """
+    from wordfreq import zipf_frequency
+
+    found = [zipf_frequency(word, language) for word in words(text)]
+    return sum(found) / len(found) if found else 0.0
