@@ -146,3 +146,102 @@ class ParticipantInfo:
     revision: str | None = None
     instruct: bool = False
     notes: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """A rating scale of whole numbers with labelled ends.
+
+    Examples
+    --------
+    >>> scale = Scale(low=1, high=7, low_label="not at all", high_label="very")
+    >>> 7 in scale, 8 in scale, len(scale.values)
+    (True, False, 7)
+    """
+
+    low: int
+    high: int
+    low_label: str = ""
+    high_label: str = ""
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, int) and self.low <= value <= self.high
+
+    @property
+    def values(self) -> range:
+        """All values of the scale."""
+        return range(self.low, self.high + 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One question of a conversation: one trial. ``text`` is what the user says."""
+
+    trial_id: str
+    item_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """Questions put one after the other to one participant, each after its earlier replies.
+
+    A single question is a conversation of one turn. ``repeat`` counts from 0 and is part of
+    every trial id.
+    """
+
+    conversation_id: str
+    prompting: str
+    repeat: int
+    system: str | None
+    turns: tuple[Turn, ...]
+    scale: Scale
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a conversation as sent."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """Sampling parameters as asked for; None leaves one to the provider."""
+
+    temperature: float | None = 1.0
+    top_p: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What came back for one request, raw.
+
+    Attributes
+    ----------
+    text
+        The reply as sent by the model, without reasoning that came in a field of its own.
+    reasoning
+        That reasoning, or None.
+    finish
+        ``stop``, ``length``, ``content_filter``, ``error`` or the provider's own word.
+    model_id
+        The model that the provider says has answered; None where it says nothing.
+    effective
+        Sampling parameters that were really sent.
+    error
+        The provider's message where there is no reply.
+    """
+
+    text: str
+    reasoning: str | None
+    finish: str
+    model_id: str | None
+    effective: Sampling
+    tokens_in: int | None
+    tokens_out: int | None
+    seconds: float
+    error: str | None = None
