@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from felicity.participants import open_participant
     from felicity.report import analyse
-    from felicity.run import read_run, run
+    from felicity.runner import read_run, run
     from felicity.study import list_studies, load_study
 
 __version__ = "0.1.0"
@@ -27,8 +27,8 @@ _HOMES = {
     "load_study": "felicity.study",
     "list_studies": "felicity.study",
     "open_participant": "felicity.participants",
-    "run": "felicity.run",
-    "read_run": "felicity.run",
+    "run": "felicity.runner",
+    "read_run": "felicity.runner",
     "analyse": "felicity.report",
 }
 

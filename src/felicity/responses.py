@@ -14,7 +14,7 @@ from felicity.study import Study
 from felicity.types import Item, Response
 
 if TYPE_CHECKING:
-    from felicity.run import Run
+    from felicity.runner import Run
 
 LISTS = {
     "token_ids": pl.List(pl.Int64),

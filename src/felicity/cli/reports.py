@@ -24,7 +24,7 @@ def report(
     from felicity.report.files import as_json as plain
     from felicity.report.table import main_table
     from felicity.report.words import in_words
-    from felicity.run import read_run
+    from felicity.runner import read_run
 
     runs = [read_run(folder) for folder in run]
     analysis = analyse(runs, runs[0].study, score=score, seed=seed)

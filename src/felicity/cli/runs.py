@@ -16,7 +16,7 @@ from felicity.cli.studies import StudyArgument
 from felicity.errors import FelicityError, OptionError
 
 if TYPE_CHECKING:
-    from felicity.run import Progress, Run
+    from felicity.runner import Progress, Run
 
 
 def run(
@@ -47,7 +47,7 @@ def run(
 ) -> None:
     """Run a study on models; the same command again goes on where it broke off."""
     from felicity.participants import open_participant, parse_spec
-    from felicity.run import run as run_study
+    from felicity.runner import run as run_study
     from felicity.study import load_study
 
     if folder is not None and len(model) > 1:

@@ -14,11 +14,13 @@ from felicity.types import ParticipantInfo, TextPair, TokenScores
 class Plan:
     """Texts encoded and cut into batches, before anything is scored.
 
-    ``batches`` hold indices into ``encoded``; each index occurs once.
+    ``batches`` hold indices into ``encoded``; each index occurs once. ``packed`` says that common
+    beginnings are computed once (causal models only).
     """
 
     encoded: tuple[Encoded, ...]
     batches: tuple[tuple[int, ...], ...]
+    packed: bool = False
 
 
 class Participant(Protocol):

@@ -40,3 +40,20 @@ def max_tokens(config: Any) -> int | None:
                 return limit - int(getattr(config, "pad_token_id", None) or 0) - 1
             return limit
     return None
+
+
+def sliding_window(config: Any) -> int | None:
+    """Return how far back a model's attention reaches, where a configuration limits that.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace as Config
+    >>> sliding_window(Config(sliding_window=4096))
+    4096
+    >>> sliding_window(Config(sliding_window=4096, use_sliding_window=False)) is None
+    True
+    """
+    if getattr(config, "use_sliding_window", True) is False:
+        return None
+    window = getattr(config, "sliding_window", None)
+    return window if isinstance(window, int) and window > 0 else None

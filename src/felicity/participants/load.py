@@ -86,7 +86,7 @@ def choose_method(spec: ModelSpec, config: Any, asked: str | None) -> Method:
             f'got "{asked}"; expected {one_of(("logprob", *MASKED_METHODS))}', where="--method"
         )
     architectures = getattr(config, "architectures", None) or []
-    name = str(architectures[0]) if architectures else ""
+    name = str(architectures[0]) if architectures else _only_head(config.model_type)
     if name.endswith(("ForCausalLM", "LMHeadModel")):
         return "logprob"
     if name.endswith("ForMaskedLM"):
@@ -98,6 +98,21 @@ def choose_method(spec: ModelSpec, config: Any, asked: str | None) -> Method:
         hint="if the weights do hold a language-model head, say which with --method logprob or "
         "--method pll_within_word_l2r",
     )
+
+
+def _only_head(model_type: str) -> str:
+    """Name the language-model class of a model type that has one kind only, else nothing.
+
+    A GGUF file says its model type and no class.
+    """
+    from transformers.models.auto.modeling_auto import (
+        MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+        MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    )
+
+    kinds = (MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES)
+    names = [kind[model_type] for kind in kinds if model_type in kind]
+    return str(names[0]) if len(names) == 1 else ""
 
 
 def read_model(

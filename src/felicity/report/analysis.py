@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from felicity.errors import OptionError, RunError, one_of
-from felicity.run import Run
+from felicity.runner import Run
 from felicity.stats.accuracy import (
     Counts,
     Floats,

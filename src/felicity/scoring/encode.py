@@ -120,7 +120,7 @@ def _place_answer(span: Spans, border: int, text: str, prefix: Prefix | None) ->
 
 def _is_answer(start: int, end: int, border: int) -> bool:
     """Whether a token belongs to the answer: it reaches past the border."""
-    return end > border or (start == end and start >= border > 0)
+    return border == 0 or end > border or (start == end and start >= border)
 
 
 def _fault(

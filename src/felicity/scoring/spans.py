@@ -82,11 +82,12 @@ def _fast_spans(tokenizer: Any, texts: Sequence[str]) -> list[Spans]:
                 encoding.special_tokens_mask, encoding.offsets, strict=True
             )
         )
+        spans = _with_spaces(text, encoding.tokens, encoding.offsets)
         result.append(
             Spans(
                 ids=tuple(encoding.ids),
-                starts=_starts_with_space(text, encoding.tokens, encoding.offsets),
-                ends=tuple(end for _, end in encoding.offsets),
+                starts=tuple(start for start, _ in spans),
+                ends=tuple(end for _, end in spans),
                 added=added,
                 words=tuple(-1 if word is None else word for word in encoding.word_ids),
             )
@@ -94,20 +95,22 @@ def _fast_spans(tokenizer: Any, texts: Sequence[str]) -> list[Spans]:
     return result
 
 
-def _starts_with_space(
+def _with_spaces(
     text: str, tokens: Sequence[str], offsets: Sequence[tuple[int, int]]
-) -> tuple[int, ...]:
+) -> list[tuple[int, int]]:
     """Give back to a token the spaces that its tokenizer trims off its offsets."""
-    starts = []
+    spans = []
     before = 0
     for token, (start, end) in zip(tokens, offsets, strict=True):
-        first = start
         spaces = len(token) - len(token.lstrip("".join(LEADING_SPACE)))
+        first, last = start, end
         while spaces and first > before and text[first - 1].isspace():
             first, spaces = first - 1, spaces - 1
-        starts.append(first)
-        before = max(before, end)
-    return tuple(starts)
+        while spaces and first == start == end and text[last : last + 1].isspace():
+            last, spaces = last + 1, spaces - 1
+        spans.append((first, last))
+        before = max(before, last)
+    return spans
 
 
 def _slow_spans(tokenizer: Any, text: str) -> Spans:

@@ -1,0 +1,65 @@
+# Felicity. `make help` lists the targets.
+VENV ?= .venv
+BIN := $(VENV)/bin
+FELICITY := $(BIN)/felicity
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+MODEL ?= embedded:smollm2-135m
+RUNS := runs/gricean-maxims
+# One wording and one pair of names: enough to see how far the dialogue format moves the table.
+PART := --where wording=0 --where questioner=Leslie --where responder=Joan
+
+.PHONY: help demo test check lint format types models docs docs-check bench clean
+.DEFAULT_GOAL := help
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(BIN)/pip:
+	tools/make_venv.sh $(VENV)
+
+$(VENV)/.all: pyproject.toml | $(BIN)/pip
+	$(PIP) --editable '.[all]'
+	touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/pip
+	$(PIP) --editable '.[dev]'
+	touch $@ $(VENV)/.all
+
+demo: $(VENV)/.all ## Install, run the Gricean study on the embedded model, print its table
+	$(FELICITY) run gricean-maxims --model $(MODEL)
+	$(FELICITY) run gricean-maxims --model $(MODEL) --format named-answer $(PART)
+	$(FELICITY) run gricean-maxims --model $(MODEL) --format plain $(PART)
+	$(FELICITY) report $(RUNS)/*-names $(RUNS)/*-named-answer $(RUNS)/*-plain --out $(RUNS)/report
+
+models: $(VENV)/.dev ## Fetch the two embedded models that the tests need
+	$(FELICITY) models --fetch all
+
+test: models ## Run all tests, doctests and the README's code
+	$(BIN)/pytest
+
+lint: $(VENV)/.dev ## Look for faults of style
+	$(BIN)/ruff check .
+
+format: $(VENV)/.dev ## Format the code
+	$(BIN)/ruff format .
+
+format-check: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev ## Check types (mypy, strict)
+	$(BIN)/mypy
+
+docs: $(VENV)/.dev ## Write the generated pages
+	$(BIN)/python tools/make_cli_docs.py
+
+docs-check: $(VENV)/.dev ## Fail where a generated page is stale
+	$(BIN)/python tools/make_cli_docs.py --check
+
+check: format-check lint types docs-check test ## All of the above that can fail
+
+bench: models ## Measure scoring speed, packed and plain, interleaved
+	$(BIN)/python benchmarks/packing.py
+
+clean: ## Remove what the tools left behind; runs and caches of models stay
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build
+	find src tests tools benchmarks -name __pycache__ -type d -exec rm -rf {} +

@@ -1,0 +1,5 @@
+"""``python -m felicity``."""
+
+from felicity.cli import main
+
+main()

@@ -1,0 +1,80 @@
+"""The rules of docs/decisions/0001: imports point one way, and start-up is light."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "felicity"
+EVERYWHERE = {"types", "errors"}
+MAY_IMPORT = {
+    "stats": {"stats"},
+    "scoring": {"scoring"},
+    "participants": {"participants", "scoring", "cache"},
+    "study": {"study", "study_reader"},
+    "study_reader": {"study"},
+    "journal": set(),
+    "manifest": {"study"},
+    "runner": {"study", "journal", "manifest", "responses", "participants", "scoring"},
+    "responses": {"study", "journal", "runner"},
+    "report": {"report", "stats", "study", "runner"},
+    "checks": {"study", "stats", "wordfrequency"},
+    "wordfrequency": {"stats"},
+}
+HEAVY = {"torch", "transformers", "polars", "scipy", "numpy", "wordfreq", "tokenizers"}
+
+
+def part_of(path: Path) -> str:
+    first = path.relative_to(SOURCE).parts[0]
+    return first.removesuffix(".py")
+
+
+def imports_of(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+        elif isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+    return found
+
+
+@pytest.mark.parametrize(
+    "path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE))
+)
+def test_imports_point_one_way(path):
+    part = part_of(path)
+    if part not in MAY_IMPORT:
+        assert part in {"__init__", "__main__", "cli", "errors", "types", "cache", "diagnosis"}, (
+            f"{part}: say in MAY_IMPORT what it may import"
+        )
+        return
+    ours = {m.split(".")[1] for m in imports_of(path) if m.startswith("felicity.")}
+    assert ours <= MAY_IMPORT[part] | EVERYWHERE
+
+
+@pytest.mark.parametrize("path", sorted((SOURCE / "stats").glob("*.py")), ids=lambda p: p.name)
+def test_stats_import_numpy_and_scipy_only(path):
+    outside = {m.split(".")[0] for m in imports_of(path)} - set(sys.stdlib_module_names)
+    assert outside <= {"numpy", "scipy", "felicity"}
+
+
+@pytest.mark.parametrize("words", [["-c", "import felicity"], ["-m", "felicity", "--help"]])
+def test_start_up_loads_nothing_heavy(words):
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *words], capture_output=True, text=True, check=True
+    )
+    loaded = {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines()}
+    assert "felicity" in loaded
+    assert not loaded & HEAVY
+
+
+@pytest.mark.parametrize(
+    "path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE))
+)
+def test_a_file_is_one_idea(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400

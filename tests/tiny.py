@@ -1,0 +1,143 @@
+"""Tiny models with weights that depend on a seed and nothing else, and tokenizers of each kind.
+
+The weights come from numpy's frozen RandomState, so that the reference numbers in tests/reference
+can be made with other versions of torch and transformers.
+"""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+
+import numpy as np
+import torch
+
+TOKENIZERS = Path(__file__).parent / "fixtures" / "tokenizers"
+SPECIALS = {
+    "bytelevel": {"bos_token": "<|endoftext|>", "eos_token": "<|endoftext|>"},
+    "roberta": {
+        "bos_token": "<s>",
+        "eos_token": "</s>",
+        "cls_token": "<s>",
+        "sep_token": "</s>",
+        "pad_token": "<pad>",
+        "mask_token": "<mask>",
+        "unk_token": "<unk>",
+    },
+    "wordpiece": {
+        "cls_token": "[CLS]",
+        "sep_token": "[SEP]",
+        "pad_token": "[PAD]",
+        "mask_token": "[MASK]",
+        "unk_token": "[UNK]",
+    },
+    "metaspace": {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"},
+}
+
+
+def tokenizer(kind: str, **special: str):
+    """A fast tokenizer: bytelevel (GPT-2), roberta, wordpiece (BERT), metaspace (Llama 2)."""
+    from transformers import PreTrainedTokenizerFast
+
+    file = TOKENIZERS / f"{kind}.json"
+    return PreTrainedTokenizerFast(tokenizer_file=str(file), **{**SPECIALS[kind], **special})
+
+
+def fill(model, seed: int = 0, scale: float = 0.3):
+    """Give a model weights that depend on seed and name alone; norms and output biases stay."""
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            is_output_bias = weight.dim() == 1 and len(weight) == model.config.vocab_size
+            if weight.dim() > 1 or ("bias" in name and not is_output_bias):
+                random = np.random.RandomState(zlib.crc32(name.encode()) + seed)
+                values = random.normal(0, scale, tuple(weight.shape)).astype(np.float32)
+                weight.copy_(torch.from_numpy(values))
+    model.tie_weights()
+    return model.eval()
+
+
+def gpt2(vocab: int, seed: int = 0, n_positions: int = 128, **options):
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    config = GPT2Config(
+        vocab_size=vocab, n_positions=n_positions, n_embd=32, n_layer=2, n_head=2,
+        bos_token_id=0, eos_token_id=0, resid_pdrop=0.1, **options,
+    )  # fmt: skip
+    return fill(GPT2LMHeadModel(config), seed)
+
+
+def llama(vocab: int, seed: int = 0, **options):
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(
+        vocab_size=vocab, hidden_size=32, intermediate_size=64, num_hidden_layers=2,
+        num_attention_heads=2, num_key_value_heads=1, max_position_embeddings=128, **options,
+    )  # fmt: skip
+    return fill(LlamaForCausalLM(config), seed)
+
+
+def mistral(vocab: int, seed: int = 0, window: int = 8):
+    from transformers import MistralConfig, MistralForCausalLM
+
+    config = MistralConfig(
+        vocab_size=vocab, hidden_size=32, intermediate_size=64, num_hidden_layers=2,
+        num_attention_heads=2, num_key_value_heads=1, max_position_embeddings=128,
+        sliding_window=window,
+    )  # fmt: skip
+    return fill(MistralForCausalLM(config), seed)
+
+
+def bloom(vocab: int, seed: int = 0):
+    from transformers import BloomConfig, BloomForCausalLM
+
+    config = BloomConfig(vocab_size=vocab, hidden_size=32, n_layer=2, n_head=2)
+    return fill(BloomForCausalLM(config), seed)
+
+
+def mamba(vocab: int, seed: int = 0):
+    from transformers import MambaConfig, MambaForCausalLM
+
+    config = MambaConfig(vocab_size=vocab, hidden_size=32, num_hidden_layers=2, state_size=4)
+    torch.manual_seed(seed)
+    return MambaForCausalLM(config).eval()
+
+
+def opt(vocab: int, seed: int = 0):
+    from transformers import OPTConfig, OPTForCausalLM
+
+    config = OPTConfig(
+        vocab_size=vocab, hidden_size=32, num_hidden_layers=2, ffn_dim=64,
+        num_attention_heads=2, max_position_embeddings=128, word_embed_proj_dim=32,
+    )  # fmt: skip
+    return fill(OPTForCausalLM(config), seed)
+
+
+def bert(vocab: int, seed: int = 0, is_decoder: bool = False):
+    from transformers import BertConfig, BertForMaskedLM
+
+    config = BertConfig(
+        vocab_size=vocab, hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=64, max_position_embeddings=128,
+    )  # fmt: skip
+    return fill(BertForMaskedLM(config), seed)
+
+
+def roberta(vocab: int, seed: int = 0, max_position_embeddings: int = 130):
+    from transformers import RobertaConfig, RobertaForMaskedLM
+
+    config = RobertaConfig(
+        vocab_size=vocab, hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=64, max_position_embeddings=max_position_embeddings,
+        pad_token_id=1, bos_token_id=0, eos_token_id=2,
+    )  # fmt: skip
+    return fill(RobertaForMaskedLM(config), seed)
+
+
+def electra(vocab: int, seed: int = 0):
+    from transformers import ElectraConfig, ElectraForMaskedLM
+
+    config = ElectraConfig(
+        vocab_size=vocab, hidden_size=32, embedding_size=16, num_hidden_layers=2,
+        num_attention_heads=2, intermediate_size=64, max_position_embeddings=128,
+    )  # fmt: skip
+    return fill(ElectraForMaskedLM(config), seed)
