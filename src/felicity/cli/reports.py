@@ -37,11 +37,12 @@ def report(
         print_table(table.header, table.rows, title=table.title, left=2)
         ranged = main_table(analysis)
         print_table(
-            ("95 % intervals", *ranged.header[2:-2]),
+            ("95 % intervals", *ranged.header[1:-2]),
             [
-                (row[0], *(cell.partition(" ")[2] or cell for cell in row[2:-2]))
+                (*row[:2], *(cell.partition(" ")[2] or cell for cell in row[2:-2]))
                 for row in ranged.rows
             ],
+            left=2,
         )
         for paragraph in in_words(analysis):
             print(paragraph + "\n")
