@@ -19,7 +19,7 @@ from felicity.manifest import (
     write_manifest,
 )
 from felicity.responses import export_responses, responses_table
-from felicity.study import Study, load_study
+from felicity.study import Study, load_choice_study
 from felicity.types import ParticipantInfo, Response, TextPair, TokenScores, Trial
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def run(
     FaultsError
         Where an item cannot be scored; nothing is scored then.
     """
-    study = load_study(study) if isinstance(study, str) else study
+    study = load_choice_study(study) if isinstance(study, str) else study
     fmt = study.format(format)
     trials = study.trials(fmt, study.select(where or {}, limit))
     keys = {trial.trial_id: trial_key(trial, participant.info) for trial in trials}
@@ -120,7 +120,7 @@ def read_run(folder: Path | str, study: Study | None = None) -> Run:
     path = Path(folder)
     manifest = read_manifest(path)
     if study is None:
-        study = load_study(manifest["study_folder"] or manifest["study"])
+        study = load_choice_study(manifest["study_folder"] or manifest["study"])
     if study.data_hash != manifest["data_hash"]:
         raise RunError(
             f"data: got {study.data_hash}; expected {manifest['data_hash']}",

@@ -8,9 +8,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from felicity.errors import FaultsError, FelicityError, one_of
+from felicity.errors import FaultsError, FelicityError, OptionError, one_of
+from felicity.selection import select_items
 from felicity.types import Item, TextPair, Trial
+
+if TYPE_CHECKING:
+    from felicity.rating.study import RatingStudy
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 BUILT_IN = Path(__file__).parent / "studies"
@@ -164,19 +169,7 @@ class Study:
         FelicityError
             For an unknown factor, an unknown level, or a selection that is empty.
         """
-        chosen = self.items
-        for factor, level in where.items():
-            levels = sorted({item.factors.get(factor, "") for item in self.items} - {""})
-            if not levels:
-                known = sorted(self.items[0].factors)
-                raise FelicityError(f'got "{factor}"; expected {one_of(known)}', where="factor")
-            if level not in levels:
-                shown = one_of(levels[:12]) + (", …" if len(levels) > 12 else "")
-                raise FelicityError(f'got "{level}"; expected {shown}', where=f"factor {factor}")
-            chosen = tuple(item for item in chosen if item.factors[factor] == level)
-        if not chosen:
-            raise FelicityError("no item has all of these levels", where=str(dict(where)))
-        return chosen[:limit]
+        return select_items(self.items, where, limit)
 
 
 def list_studies() -> tuple[str, ...]:
@@ -185,7 +178,7 @@ def list_studies() -> tuple[str, ...]:
     Examples
     --------
     >>> list_studies()
-    ('gricean-maxims',)
+    ('gricean-maxims', 'social-meaning')
     """
     return tuple(sorted(path.parent.name for path in BUILT_IN.glob("*/study.toml")))
 
@@ -210,8 +203,8 @@ def study_folder(name_or_path: str | Path) -> Path:
     )
 
 
-def load_study(name_or_path: str | Path) -> Study:
-    """Read a study and validate it whole.
+def load_study(name_or_path: str | Path) -> Study | RatingStudy:
+    """Read a study of either paradigm and validate it whole.
 
     Parameters
     ----------
@@ -225,9 +218,8 @@ def load_study(name_or_path: str | Path) -> Study:
 
     Examples
     --------
-    >>> study = load_study("gricean-maxims")
-    >>> study.design.level_keys
-    ('quantity_1', 'quantity_2', 'quality', 'relation', 'politeness')
+    >>> [(name, load_study(name).paradigm) for name in list_studies()]
+    [('gricean-maxims', 'choice'), ('social-meaning', 'rating')]
     """
     from felicity.study_reader import read_study
 
@@ -238,3 +230,49 @@ def load_study(name_or_path: str | Path) -> Study:
             faults, where=str(folder), hint=f"`felicity validate {folder}` lists them again"
         )
     return study
+
+
+def load_choice_study(name_or_path: str | Path) -> Study:
+    """Read a choice study.
+
+    Raises
+    ------
+    OptionError
+        For a study of another paradigm.
+
+    Examples
+    --------
+    >>> load_choice_study("gricean-maxims").design.level_keys
+    ('quantity_1', 'quantity_2', 'quality', 'relation', 'politeness')
+    """
+    study = load_study(name_or_path)
+    if not isinstance(study, Study):
+        raise _other_paradigm(study, "choice")
+    return study
+
+
+def load_rating_study(name_or_path: str | Path) -> RatingStudy:
+    """Read a rating study.
+
+    Raises
+    ------
+    OptionError
+        For a study of another paradigm.
+
+    Examples
+    --------
+    >>> load_rating_study("social-meaning").attributes
+    ('competent', 'knowledgeable', 'well-prepared', 'helpful', 'likeable', 'pedantic')
+    """
+    study = load_study(name_or_path)
+    if isinstance(study, Study):
+        raise _other_paradigm(study, "rating")
+    return study
+
+
+def _other_paradigm(study: Study | RatingStudy, expected: str) -> OptionError:
+    return OptionError(
+        f"got a {study.paradigm} study; expected a {expected} study",
+        where=study.name,
+        hint="`felicity studies` shows each study's paradigm",
+    )

@@ -2,129 +2,52 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
-import json
-import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from felicity.errors import Fault, one_of
+from felicity.folder_reader import FolderReader, Row
+from felicity.rating.reader import read_rating_study
+from felicity.rating.study import RatingStudy
 from felicity.study import PLACEHOLDER, Design, Format, Level, ReferenceGroup, Study, fill
 from felicity.types import Item
 
-Row = tuple[int, dict[str, str]]
-KINDS = {str: "text", int: "a whole number", list: "a list", dict: "a table", bool: "true or false"}
+PARADIGMS = ("choice", "rating")
 
 
-class _Reader:
-    """Reads one folder; keeps every fault instead of stopping at the first."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.faults: list[Fault] = []
-
-    def fault(
-        self, file: str, field: str, got: object, allowed: str, line: int | None = None
-    ) -> None:
-        """Note one fault."""
-        self.faults.append(
-            Fault(file=file, field=field, got=str(got)[:80], allowed=allowed, line=line)
-        )
-
-    def text(self, name: str) -> str | None:
-        """Read a file of the folder as UTF-8; a byte-order mark is dropped."""
-        try:
-            return (self.folder / name).read_text(encoding="utf-8-sig")
-        except FileNotFoundError:
-            self.fault(name, "file", "no such file", "a file of this name in the study folder")
-        except UnicodeDecodeError as error:
-            self.fault(name, "encoding", f"a byte that is not UTF-8 at {error.start}", "UTF-8")
-        except OSError as error:
-            self.fault(name, "file", error.strerror or str(error), "a readable file")
-        return None
-
-    def rows(self, name: str) -> list[Row]:
-        """Read a JSONL or CSV file as rows of text with their line numbers."""
-        text = self.text(name)
-        if text is None:
-            return []
-        suffix = Path(name).suffix.lower()
-        if suffix not in {".jsonl", ".csv"}:
-            self.fault(name, "file", suffix or "no suffix", ".jsonl or .csv")
-            return []
-        rows = list(self.csv_rows(text) if suffix == ".csv" else self.jsonl_rows(name, text))
-        if not rows and not any(fault.file == name for fault in self.faults):
-            self.fault(name, "rows", 0, "at least one row")
-        return rows
-
-    def jsonl_rows(self, name: str, text: str) -> Iterator[Row]:
-        """Yield the objects of a JSONL text; values become text."""
-        for number, line in enumerate(text.split("\n"), start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except json.JSONDecodeError as error:
-                self.fault(name, "line", f"{error.msg} at column {error.colno}", "JSON", number)
-                continue
-            if not isinstance(row, dict):
-                self.fault(name, "line", type(row).__name__, "a JSON object", number)
-                continue
-            yield number, {key: "" if v is None else str(v) for key, v in row.items()}
-
-    @staticmethod
-    def csv_rows(text: str) -> Iterator[Row]:
-        """Yield the rows of a CSV text; a quoted field may span lines."""
-        reader = csv.DictReader(text.splitlines(keepends=True))
-        for row in reader:
-            yield reader.line_num, {str(k): v or "" for k, v in row.items() if k is not None}
-
-    def get(self, table: Mapping[str, Any], path: str, kind: type, default: Any = None) -> Any:
-        """Take a value of study.toml by its dotted path; note a fault where it is missing."""
-        value: Any = table
-        for part in path.split("."):
-            value = value.get(part) if isinstance(value, dict) else None
-        if value is None:
-            if default is None:
-                self.fault("study.toml", path, "nothing", KINDS[kind])
-            return kind() if default is None else default
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            self.fault("study.toml", path, value, KINDS[kind])
-            return kind() if default is None else default
-        return value
-
-
-def read_study(folder: Path) -> tuple[Study | None, list[Fault]]:
-    """Read a study folder.
+def read_study(folder: Path) -> tuple[Study | RatingStudy | None, list[Fault]]:
+    """Read a study folder of either paradigm.
 
     Returns
     -------
     study, faults
-        The study, or None where its study.toml cannot be used at all; and every fault found.
+        The study, or None where there is any fault; and every fault found.
     """
-    reader = _Reader(folder)
-    text = reader.text("study.toml")
-    if text is None:
+    reader = FolderReader(folder)
+    table = reader.toml("study.toml")
+    if table is None:
         return None, reader.faults
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        reader.fault("study.toml", "syntax", error, "TOML")
-        return None, reader.faults
-    if reader.get(table, "study.paradigm", str) != "choice":
-        got = table.get("study", {}).get("paradigm", "nothing")
-        reader.fault("study.toml", "study.paradigm", got, "choice")
-        return None, reader.faults
+    paradigm = reader.get(table, "study.paradigm", str)
+    if paradigm == "rating":
+        return read_rating_study(reader, table), reader.faults
+    if paradigm == "choice":
+        return _read_choice_study(reader, table), reader.faults
+    if not reader.faults:
+        reader.fault("study.toml", "study.paradigm", paradigm, one_of(PARADIGMS))
+    return None, reader.faults
+
+
+def _read_choice_study(reader: FolderReader, table: Mapping[str, Any]) -> Study | None:
     reader.text("README.md")
     design = _read_design(reader, table)
     items = _read_items(reader, table, design)
     formats, default = _read_formats(reader, table, items)
     reference = _read_reference(reader, table, design)
     if reader.faults:
-        return None, reader.faults
+        return None
     study = Study(
         name=reader.get(table, "study.name", str),
         title=reader.get(table, "study.title", str),
@@ -132,17 +55,17 @@ def read_study(folder: Path) -> tuple[Study | None, list[Fault]]:
         paradigm="choice",
         language=reader.get(table, "study.language", str),
         licence=reader.get(table, "study.licence", str),
-        folder=folder,
+        folder=reader.folder,
         design=design,
         items=items,
         formats=formats,
         default_format=default,
         reference=reference,
     )
-    return (None if reader.faults else study), reader.faults
+    return None if reader.faults else study
 
 
-def _read_design(reader: _Reader, table: Mapping[str, Any]) -> Design:
+def _read_design(reader: FolderReader, table: Mapping[str, Any]) -> Design:
     levels = []
     for number, level in enumerate(reader.get(table, "design.level", list), start=1):
         if not isinstance(level, dict) or not all(
@@ -166,7 +89,7 @@ def _read_design(reader: _Reader, table: Mapping[str, Any]) -> Design:
     )
 
 
-def _read_items(reader: _Reader, table: Mapping[str, Any], design: Design) -> tuple[Item, ...]:
+def _read_items(reader: FolderReader, table: Mapping[str, Any], design: Design) -> tuple[Item, ...]:
     file = reader.get(table, "items.file", str)
     unit = reader.get(table, "items.unit", str)
     pattern = reader.get(table, "items.item_id", str)
@@ -211,7 +134,7 @@ def _item(
 
 
 def _check_row(
-    reader: _Reader,
+    reader: FolderReader,
     file: str,
     line: int,
     row: Mapping[str, str],
@@ -241,7 +164,7 @@ def _check_row(
 
 
 def _check_items(
-    reader: _Reader, file: str, items: list[Item], rows: list[Row], unit: str, design: Design
+    reader: FolderReader, file: str, items: list[Item], rows: list[Row], unit: str, design: Design
 ) -> None:
     for item_id, count in Counter(item.item_id for item in items).items():
         if count > 1:
@@ -275,7 +198,7 @@ def _check_items(
 
 
 def _read_formats(
-    reader: _Reader, table: Mapping[str, Any], items: tuple[Item, ...]
+    reader: FolderReader, table: Mapping[str, Any], items: tuple[Item, ...]
 ) -> tuple[dict[str, Format], str]:
     section = reader.get(table, "formats", dict)
     default = reader.get(table, "formats.default", str)
@@ -306,7 +229,7 @@ def _read_formats(
 
 
 def _read_reference(
-    reader: _Reader, table: Mapping[str, Any], design: Design
+    reader: FolderReader, table: Mapping[str, Any], design: Design
 ) -> tuple[ReferenceGroup, ...]:
     if "reference" not in table:
         return ()

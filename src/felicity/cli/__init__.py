@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from felicity.cli import models, reports, runs, studies
+from felicity.cli import models, prompts, reports, runs, studies
 from felicity.cli.output import err
 from felicity.errors import FelicityError
 
@@ -42,6 +42,7 @@ for command in (
     models.models,
     studies.items,
     studies.validate,
+    prompts.prompts,
     runs.run,
     reports.report,
     models.doctor,

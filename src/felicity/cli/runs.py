@@ -48,11 +48,11 @@ def run(
     """Run a study on models; the same command again goes on where it broke off."""
     from felicity.participants import open_participant, parse_spec
     from felicity.runner import run as run_study
-    from felicity.study import load_study
+    from felicity.study import load_choice_study
 
     if folder is not None and len(model) > 1:
         raise OptionError("got several models; expected one", where="--folder", hint="use --out")
-    loaded = load_study(study)
+    loaded = load_choice_study(study)
     fmt = loaded.format(format_name)
     levels = parse_where(where)
     loaded.select(levels, limit)

@@ -1,0 +1,1 @@
+"""Rating studies: their folders, their prompts, and the replies to them."""
