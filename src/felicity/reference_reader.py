@@ -109,7 +109,17 @@ def read_ratings(path: Path, axes: Axes, scale: Scale | None = None) -> pl.DataF
 
 
 def ratings_from_table(ratings: pl.DataFrame, axes: Axes) -> Ratings:
-    """Arrange a table with a column per attribute as an array; nulls become NaN."""
+    """Arrange a table with a column per attribute as an array; nulls become NaN.
+
+    Examples
+    --------
+    >>> axes = Axes(scenarios=("pasta",), factors={"form": ("precise", "approximate")},
+    ...             attributes=("helpful",))
+    >>> table = pl.DataFrame({"participant": ["a", "b"], "scenario": ["pasta", "pasta"],
+    ...                       "form": ["precise", "precise"], "helpful": [6.0, None]})
+    >>> ratings_from_table(table, axes).values[0, 0, 0].tolist()
+    [6.0, nan]
+    """
     texts = ["participant", "scenario", *axes.factors]
     long = ratings.unpivot(
         on=list(axes.attributes), index=texts, variable_name="attribute", value_name="rating"
