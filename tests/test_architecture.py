@@ -25,6 +25,8 @@ MAY_IMPORT = {
     "runner": {"study", "journal", "manifest", "responses", "participants", "scoring"},
     "responses": {"study", "journal", "runner"},
     "report": {"report", "stats", "study", "runner"},
+    "reference_reader": {"stats", "folder_reader", "rating", "study"},
+    "reference_model": {"stats", "reference_reader"},
     "checks": {"study", "stats", "wordfrequency"},
     "wordfrequency": {"stats"},
 }
