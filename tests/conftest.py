@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+# Scripts that are run by hand, one of them in an environment of its own.
+collect_ignore_glob = ["reference/make_*.py", "fixtures/*.py"]
+
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
