@@ -1,0 +1,1 @@
+"""Rating studies: prompts, replies, parsing."""
