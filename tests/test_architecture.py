@@ -19,7 +19,9 @@ MAY_IMPORT = {
     "study_reader": {"study", "folder_reader", "rating"},
     "folder_reader": set(),
     "selection": {"study"},
-    "rating": {"rating", "folder_reader", "selection", "study"},
+    "rating": {
+        "rating", "folder_reader", "selection", "study", "manifest", "journal", "participants",
+    },
     "journal": set(),
     "manifest": {"study"},
     "runner": {"study", "journal", "manifest", "responses", "participants", "scoring"},

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from felicity.errors import RunError
 from felicity.types import Response, TokenScores
@@ -26,7 +27,77 @@ CREATE TABLE IF NOT EXISTS responses (
 """
 
 
-class Journal:
+class Store:
+    """An SQLite file in WAL mode with one schema; its errors are `RunError`.
+
+    Parameters
+    ----------
+    path
+        The file; made where it is not there, unless ``read_only``.
+    schema, version
+        Its tables, and the number that tells them from those of another kind or time.
+    read_only
+        Open what is there and change nothing.
+    """
+
+    def __init__(self, path: Path, *, schema: str, version: int, read_only: bool = False) -> None:
+        self.path = path
+        with self._explained():
+            if read_only:
+                self._db = sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
+            else:
+                self._db = sqlite3.connect(path, isolation_level=None)
+                self._db.execute("PRAGMA journal_mode=WAL")
+                self._db.execute("PRAGMA synchronous=FULL")
+            found = int(self._db.execute("PRAGMA user_version").fetchone()[0])
+            if found not in (0, version):
+                self._db.close()
+                raise RunError(
+                    f"journal schema {found}; this Felicity reads {version}",
+                    where=str(path),
+                    hint="use the version of Felicity that wrote it, or a new run folder",
+                )
+            if not read_only:
+                self._db.executescript(schema)
+                self._db.execute(f"PRAGMA user_version={version}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._db.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """All or none of what is written within, durable at the end."""
+        with self._explained():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.IntegrityError as error:
+            raise RunError(f"a response is there already: {error}", where=str(self.path)) from error
+        except sqlite3.DatabaseError as error:
+            raise RunError(
+                f"the journal cannot be used: {error}", where=str(self.path), hint=_hint(error)
+            ) from error
+
+
+class Journal(Store):
     """One run's responses on disk. Rows are only ever added.
 
     A batch is added in one transaction and is durable when `add` returns: a process that is
@@ -44,35 +115,7 @@ class Journal:
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        self.path = path
-        with self._explained():
-            if read_only:
-                self._db = sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
-            else:
-                self._db = sqlite3.connect(path, isolation_level=None)
-                self._db.execute("PRAGMA journal_mode=WAL")
-                self._db.execute("PRAGMA synchronous=FULL")
-            version = int(self._db.execute("PRAGMA user_version").fetchone()[0])
-            if version not in (0, SCHEMA_VERSION):
-                raise RunError(
-                    f"journal schema {version}; this Felicity reads {SCHEMA_VERSION}",
-                    where=str(path),
-                    hint="use the version of Felicity that wrote it, or a new run folder",
-                )
-            if not read_only:
-                self._db.executescript(SCHEMA)
-                self._db.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
-
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._db.close()
+        super().__init__(path, schema=SCHEMA, version=SCHEMA_VERSION, read_only=read_only)
 
     def keys(self) -> dict[str, str]:
         """Map each trial that has a response to the key of that response."""
@@ -92,15 +135,8 @@ class Journal:
             (r.trial_id, r.key, r.status, _dump(r.scores), r.baseline and _dump(r.baseline), now)
             for r in responses
         ]
-        with self._explained():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                self._db.executemany("INSERT INTO responses VALUES (?, ?, ?, ?, ?, ?)", rows)
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
+        with self._transaction() as db:
+            db.executemany("INSERT INTO responses VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def __iter__(self) -> Iterator[Response]:
         """Yield all responses by trial."""
@@ -114,17 +150,6 @@ class Journal:
                     scores=_load(scores),
                     baseline=_load(baseline) if baseline else None,
                 )
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.IntegrityError as error:
-            raise RunError(f"a response is there already: {error}", where=str(self.path)) from error
-        except sqlite3.DatabaseError as error:
-            raise RunError(
-                f"the journal cannot be used: {error}", where=str(self.path), hint=_hint(error)
-            ) from error
 
 
 def _hint(error: sqlite3.DatabaseError) -> str:

@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -16,7 +17,19 @@ from felicity.errors import RunError
 from felicity.study import BUILT_IN, Format, Study
 from felicity.types import ParticipantInfo
 
-PACKAGES = ("felicity", "torch", "transformers", "tokenizers", "numpy", "scipy", "polars")
+PACKAGES = (
+    "felicity",
+    "torch",
+    "transformers",
+    "tokenizers",
+    "inspect_ai",
+    "openai",
+    "anthropic",
+    "google-genai",
+    "numpy",
+    "scipy",
+    "polars",
+)
 # What must not differ when a run goes on, with the words a user knows it by.
 IDENTITY = {
     "study": "study",
@@ -107,7 +120,45 @@ def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
         ) from error
 
 
-def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+def claim_folder(
+    folder: Path, manifest: dict[str, Any], identity: Mapping[str, str] = IDENTITY
+) -> dict[str, Any]:
+    """Make the run folder, or find in it the same run; return the manifest that holds.
+
+    Raises
+    ------
+    RunError
+        Where it cannot be made, or holds another run or something else.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(
+            f"cannot be made: {error.strerror}", where=str(folder), hint="choose another with --out"
+        ) from error
+    if (folder / "run.json").exists():
+        old = read_manifest(folder)
+        found = differences(old, manifest, identity)
+        if found:
+            raise RunError(
+                "this folder holds another run\n  " + "\n  ".join(found),
+                where=str(folder),
+                hint="choose another folder with --out",
+            )
+        return old
+    if any(folder.iterdir()):
+        raise RunError(
+            "this folder is not empty and holds no run",
+            where=str(folder),
+            hint="choose another folder with --out",
+        )
+    write_manifest(folder, manifest)
+    return manifest
+
+
+def differences(
+    old: dict[str, Any], new: dict[str, Any], identity: Mapping[str, str] = IDENTITY
+) -> list[str]:
     """Say in words what differs between two manifests that must not.
 
     Examples
@@ -117,7 +168,7 @@ def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     ['study: got b; expected a']
     """
     found = []
-    for key, word in IDENTITY.items():
+    for key, word in identity.items():
         before, after = (m.get(key, m["participant"].get(key)) for m in (old, new))
         if before != after:
             found.append(f"{word}: got {_short(after)}; expected {_short(before)}")
@@ -125,4 +176,4 @@ def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
 
 
 def _short(value: Any) -> str:
-    return str(value["name"] if isinstance(value, dict) else value)
+    return str(value["name"] if isinstance(value, dict) and "name" in value else value)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from felicity.errors import FaultsError, RunError
 from felicity.journal import Journal
 from felicity.manifest import (
+    claim_folder,
     describe_run,
-    differences,
     read_manifest,
     session,
     write_manifest,
@@ -99,7 +99,7 @@ def run(
     trials = study.trials(fmt, study.select(where or {}, limit))
     keys = {trial.trial_id: trial_key(trial, participant.info) for trial in trials}
     folder = Path(out)
-    manifest = _claim(folder, describe_run(study, fmt, participant.info))
+    manifest = claim_folder(folder, describe_run(study, fmt, participant.info))
     with Journal(folder / JOURNAL) as journal:
         done = journal.keys()
         _check_keys(folder, done, keys)
@@ -149,34 +149,6 @@ def trial_key(trial: Trial, info: ParticipantInfo) -> str:
         trial.baseline.context,
     ]
     return hashlib.blake2b(json.dumps(parts).encode(), digest_size=16).hexdigest()
-
-
-def _claim(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:
-    """Make the run folder, or find in it the same run."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunError(
-            f"cannot be made: {error.strerror}", where=str(folder), hint="choose another with --out"
-        ) from error
-    if (folder / "run.json").exists():
-        old = read_manifest(folder)
-        found = differences(old, manifest)
-        if found:
-            raise RunError(
-                "this folder holds another run\n  " + "\n  ".join(found),
-                where=str(folder),
-                hint="choose another folder with --out",
-            )
-        return old
-    if any(folder.iterdir()):
-        raise RunError(
-            "this folder is not empty and holds no run",
-            where=str(folder),
-            hint="choose another folder with --out",
-        )
-    write_manifest(folder, manifest)
-    return manifest
 
 
 def _check_keys(folder: Path, done: Mapping[str, str], keys: Mapping[str, str]) -> None:
