@@ -8,8 +8,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from conftest import embedded_folder
+
 from felicity.study import load_study
+
+from conftest import embedded_folder
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])

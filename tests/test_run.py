@@ -17,13 +17,14 @@ import polars as pl
 import pytest
 import torch
 
-import tiny
 from felicity import open_participant, read_run, run
 from felicity.errors import FaultsError, RunError
 from felicity.journal import Journal
 from felicity.manifest import write_manifest
 from felicity.participants import participant_from_model
 from felicity.types import Response, TokenScores
+
+import tiny
 from study_folders import write_study
 
 PAIR_OF_NAMES = {"questioner": "Leslie", "responder": "Joan"}

@@ -10,6 +10,7 @@ import pytest
 from felicity import load_study
 from felicity.checks import count_items, cue_table
 from felicity.errors import FaultsError, FelicityError
+
 from study_folders import ROWS, TOML, write_study
 
 

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from felicity.cli import main
+
 from study_folders import ROWS, write_study
 
 

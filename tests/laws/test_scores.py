@@ -7,11 +7,12 @@ import math
 import pytest
 import torch
 
-import byhand
-import tiny
 from felicity.errors import ModelError
 from felicity.participants import participant_from_model
 from felicity.types import TextPair
+
+import byhand
+import tiny
 
 TEXTS = [
     TextPair(context="Leslie: Where is the dog?\nJoan:", answer=" It is in the garden."),

@@ -6,11 +6,12 @@ import asyncio
 import time
 
 import pytest
-from fixtures.misbehaving_server import MisbehavingServer
 
 from felicity.errors import ModelError
 from felicity.participants.api import ApiParticipant, open_api
 from felicity.types import Message, Reply, Sampling
+
+from fixtures.misbehaving_server import MisbehavingServer
 
 pytest.importorskip("inspect_ai")
 PLAIN = Sampling(temperature=1.0)

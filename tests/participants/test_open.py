@@ -9,13 +9,14 @@ import zipfile
 import pytest
 import torch
 
-import tiny
-from conftest import embedded_folder
 from felicity import open_participant
 from felicity.errors import ModelError, OptionError
 from felicity.participants import embedded
 from felicity.participants.fingerprint import tokenizer_fingerprint, weights_fingerprint
 from felicity.types import TextPair
+
+import tiny
+from conftest import embedded_folder
 
 PAIR = TextPair(context="Who is it?", answer=" It is me.")
 

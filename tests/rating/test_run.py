@@ -16,7 +16,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from fixtures.misbehaving_server import MisbehavingServer
 
 from felicity.errors import OptionError, RunError
 from felicity.participants.api import open_api
@@ -26,6 +25,8 @@ from felicity.rating.journal import ReplyJournal, only_run
 from felicity.rating.parsing import Parser
 from felicity.rating.run import read_ratings, reparse, run_ratings
 from felicity.types import Conversation, Message, Reply, Sampling, Scale, Turn
+
+from fixtures.misbehaving_server import MisbehavingServer
 
 SCALE = Scale(low=1, high=7, low_label="not at all", high_label="very")
 SAMPLING = Sampling(temperature=1.0, max_tokens=20)

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-import tiny
-from conftest import embedded_folder
 from felicity import open_participant
 from felicity.participants import participant_from_model
 from felicity.types import TextPair
+
+import tiny
+from conftest import embedded_folder
 
 HERE = Path(__file__).parent
 MODELS = {

@@ -20,6 +20,7 @@ from felicity.report.words import in_words
 from felicity.responses import responses_table
 from felicity.runner import Run
 from felicity.types import Response, TokenScores
+
 from study_folders import write_study
 
 

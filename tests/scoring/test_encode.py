@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-import tiny
 from felicity.errors import FaultsError, OptionError
 from felicity.scoring.encode import encode_pairs
 from felicity.scoring.prefix import choose_prefix
 from felicity.types import TextPair
+
+import tiny
 
 CAUSAL = ("bytelevel", "metaspace")
 HOSTILE = [
