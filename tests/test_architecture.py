@@ -29,7 +29,7 @@ MAY_IMPORT = {
         "participants",
     },
     "journal": set(),
-    "manifest": {"study"},
+    "manifest": {"study", "rating"},
     "runner": {"study", "journal", "manifest", "responses", "participants", "scoring"},
     "responses": {"study", "journal", "runner"},
     "report": {"report", "stats", "study", "runner"},

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from felicity.errors import RunError
+from felicity.rating.study import RatingStudy
 from felicity.study import BUILT_IN, Format, Study
 from felicity.types import ParticipantInfo
 
@@ -47,10 +48,8 @@ def describe_run(study: Study, fmt: Format, info: ParticipantInfo) -> dict[str, 
     """Return the manifest of a run: study, data, format, participant."""
     return {
         "felicity_run": 1,
-        "study": study.name,
-        "study_version": study.version,
-        "study_folder": None if study.folder.parent == BUILT_IN else str(study.folder.resolve()),
-        "data_hash": study.data_hash,
+        "paradigm": "choice",
+        **describe_study(study),
         "format": {
             "name": fmt.name,
             "context": fmt.context,
@@ -60,6 +59,16 @@ def describe_run(study: Study, fmt: Format, info: ParticipantInfo) -> dict[str, 
         "participant": asdict(info),
         "seed": None,
         "sessions": [],
+    }
+
+
+def describe_study(study: Study | RatingStudy) -> dict[str, Any]:
+    """Return what a manifest says of a study; a built-in one is found by name, others by folder."""
+    return {
+        "study": study.name,
+        "study_version": study.version,
+        "study_folder": None if study.folder.parent == BUILT_IN else str(study.folder.resolve()),
+        "data_hash": study.data_hash,
     }
 
 

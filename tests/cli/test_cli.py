@@ -126,6 +126,7 @@ def test_several_models_run_and_one_that_fails_does_not_stop_the_rest(
         (["items", "gricean-maxims", "--format", "chat"], "names, named-answer, plain"),
         (["run", "gricean-maxims", "--model", "gpt2"], "expected embedded:NAME"),
         (["run", "gricean-maxims", "--model", "embedded:x"], "smollm2-135m, cassette-masked"),
+        (["run", "gricean-maxims", "--model", "x", "--repeats", "3"], "in a choice study"),
         (["report", "."], "no run.json here"),
         (["models", "--fetch", "x"], "expected one of smollm2-135m"),
     ],

@@ -1,166 +1,131 @@
-"""`felicity run`."""
+"""`felicity run`: one command for studies of either paradigm."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from felicity.cli.options import parse_where
-from felicity.cli.output import JSON_OPTION, err, note, print_json
+from felicity.cli.options import RunOptions, parse_where
+from felicity.cli.output import JSON_OPTION, note, print_json
 from felicity.cli.studies import StudyArgument
 from felicity.errors import FelicityError, OptionError
-
-if TYPE_CHECKING:
-    from felicity.runner import Progress, Run
 
 
 def run(
     study: StudyArgument,
     model: Annotated[
         list[str],
-        typer.Option(help="embedded:NAME, hf:ID[@REVISION], hf:FOLDER; may be repeated."),
+        typer.Option(
+            help="embedded:NAME, hf:ID[@REVISION], hf:FOLDER, api:PROVIDER/MODEL; may be repeated."
+        ),
     ],
-    out: Path = typer.Option(Path("runs"), help="Runs go to OUT/STUDY/MODEL-FORMAT."),
+    out: Path = typer.Option(Path("runs"), help="Runs go to OUT/STUDY/MODEL-…"),
     folder: Path = typer.Option(None, help="The run folder itself, for one model."),
-    format_name: str = typer.Option(None, "--format", help="Dialogue format of the study."),
     method: str = typer.Option(
-        None, help="logprob, pll_within_word_l2r or pll_original; default by architecture."
+        None,
+        help="Choice: logprob, pll_within_word_l2r, pll_original; default by architecture. "
+        "Rating: sampled (default) or expected.",
     ),
-    prefix: str = typer.Option(
-        "auto", help="What stands before the text: auto, bos, eos, none or a token id."
-    ),
+    where: list[str] = typer.Option([], help="Only items with FACTOR=LEVEL; may be repeated."),
+    limit: int = typer.Option(None, min=1, help="Only so many items (per prompting)."),
     device: str = typer.Option("auto", help="auto, cpu, cuda or mps."),
     dtype: str = typer.Option("float32", help="float32, bfloat16 or float16."),
-    batch_tokens: int = typer.Option(1024, min=1, help="Tokens in one forward pass."),
     threads: int = typer.Option(None, min=1, help="Processor threads; default torch's."),
     trust_remote_code: bool = typer.Option(
         False, "--trust-remote-code", help="Run code that a model brings along."
     ),
-    where: list[str] = typer.Option([], help="Only items with FACTOR=LEVEL; may be repeated."),
-    limit: int = typer.Option(None, min=1, help="Only so many items."),
+    format_name: str = typer.Option(None, "--format", help="Choice: dialogue format."),
+    prefix: str = typer.Option(
+        "auto", help="Choice: what stands before the text: auto, bos, eos, none or a token id."
+    ),
+    batch_tokens: int = typer.Option(1024, min=1, help="Choice: tokens in one forward pass."),
+    prompting: list[str] = typer.Option([], help="Rating: only these; may be repeated."),
+    repeats: int = typer.Option(None, min=1, help="Rating: how often each question is put."),
+    presentation: str = typer.Option(
+        None, help="Rating: single (one attribute a request) or block (all in one conversation)."
+    ),
+    order: str = typer.Option("fixed", help="Rating: of the attributes in a block; or random."),
+    seed: int = typer.Option(0, help="Chat: of sampling and of random order."),
+    temperature: float = typer.Option(None, min=0, help="Chat: default the study's."),
+    max_tokens: int = typer.Option(None, min=1, help="Chat: longest reply; default the model's."),
+    max_connections: int = typer.Option(None, min=1, help="Chat: requests open at once."),
+    smoke: int = typer.Option(3, min=0, help="Chat: first questions, to see that any works."),
+    price_in: float = typer.Option(None, min=0, help="Chat: price of a million tokens in."),
+    price_out: float = typer.Option(None, min=0, help="Chat: price of a million tokens out."),
+    max_cost: float = typer.Option(None, min=0, help="Chat: stop before it costs more."),
+    dry_run: bool = typer.Option(
+        False, "--dry-run", help="Chat: say what would be asked and what it may cost; ask nothing."
+    ),
     as_json: bool = JSON_OPTION,
 ) -> None:
     """Run a study on models; the same command again goes on where it broke off."""
-    from felicity.participants import open_participant, parse_spec
-    from felicity.runner import run as run_study
-    from felicity.study import load_choice_study
+    from felicity.study import Study, load_study
 
     if folder is not None and len(model) > 1:
         raise OptionError("got several models; expected one", where="--folder", hint="use --out")
-    loaded = load_choice_study(study)
-    fmt = loaded.format(format_name)
-    levels = parse_where(where)
-    loaded.select(levels, limit)
-    if threads is not None:
-        import torch
+    options = RunOptions(
+        out=out,
+        folder=folder,
+        method=method,
+        where=parse_where(where),
+        limit=limit,
+        device=device,
+        dtype=dtype,
+        threads=threads,
+        trust_remote_code=trust_remote_code,
+        format=format_name,
+        prefix=prefix,
+        batch_tokens=batch_tokens,
+        promptings=tuple(prompting) or None,
+        repeats=repeats,
+        presentation=presentation,
+        order=order,
+        seed=seed,
+        temperature=temperature,
+        max_tokens=max_tokens,
+        max_connections=max_connections,
+        smoke=smoke,
+        price_in=price_in,
+        price_out=price_out,
+        max_cost=max_cost,
+        dry_run=dry_run,
+    )
+    loaded = load_study(study)
+    if isinstance(loaded, Study):
+        from felicity.cli.choice_runs import prepare
+    else:
+        from felicity.cli.rating_runs import dry_run as show_dry_run
+        from felicity.cli.rating_runs import prepare
 
-        torch.set_num_threads(threads)
+        if dry_run:
+            show_dry_run(loaded, options, as_json)
+            return
+    _run_all(model, prepare(loaded, options), as_json)
+
+
+def _run_all(models: list[str], run_one: Callable[[str], dict[str, Any]], as_json: bool) -> None:
+    """Run each model; one that fails does not stop the others."""
     finished: list[dict[str, Any]] = []
     failed = 0
-    for spec in model:
+    for spec in models:
         try:
-            participant = open_participant(
-                spec,
-                method=method,
-                prefix=prefix,
-                device=device,
-                dtype=dtype,
-                trust_remote_code=trust_remote_code,
-                batch_tokens=batch_tokens,
-                report=note,
-            )
-            for warning in participant.info.notes:
-                note(f"warning: {warning}")
-            name = "-".join([parse_spec(spec).slug, *([method] if method else []), fmt.name])
-            place = folder or out / loaded.name / name
-            with _progress(participant.info.label) as progress:
-                done = run_study(
-                    loaded,
-                    participant,
-                    place,
-                    format=fmt.name,
-                    where=levels,
-                    limit=limit,
-                    progress=progress,
-                )
+            finished.append({"model": spec, **run_one(spec)})
         except FelicityError as error:
-            if len(model) == 1:
+            if len(models) == 1:
                 raise
             failed += 1
             note(f"error: {error}")
             finished.append({"model": spec, "error": str(error)})
             continue
-        finished.append({"model": spec, **_summary(done)})
         if not as_json:
-            print(place / "responses.parquet")
+            print(Path(finished[-1]["folder"]) / "responses.parquet")
     if as_json:
         print_json({"runs": finished})
     elif not failed:
-        folders = " ".join(entry["folder"] for entry in finished)
-        note(f"the table: felicity report {folders}")
+        note(f"the table: felicity report {' '.join(entry['folder'] for entry in finished)}")
     if failed:
-        note(f"{failed} of {len(model)} models failed")
+        note(f"{failed} of {len(models)} models failed")
         raise typer.Exit(1)
-
-
-def _summary(done: Run) -> dict[str, Any]:
-    return {
-        "folder": str(done.folder),
-        "complete": done.complete,
-        "responses": done.responses.height,
-        "asked": done.asked,
-        "statuses": dict(done.responses["status"].value_counts().iter_rows()),
-    }
-
-
-@contextmanager
-def _progress(label: str) -> Iterator[Progress]:
-    """Show a bar with rate and time left on a terminal, a plain line now and then elsewhere."""
-    if not err.is_terminal:
-        yield _PlainProgress(label)
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
-    with Bar(*columns, console=err) as bar:
-        task = bar.add_task(label, total=None, rate="")
-
-        def show(done: int, total: int) -> None:
-            speed = bar.tasks[0].speed
-            rate = f"{speed:.0f}/s" if speed else ""
-            bar.update(task, completed=done, total=total, rate=rate)
-
-        yield show
-
-
-class _PlainProgress:
-    """Say how far a run is, at most every ten seconds."""
-
-    def __init__(self, label: str) -> None:
-        self.label = label
-        self.start: tuple[float, int] | None = None
-        self.said = 0.0
-
-    def __call__(self, done: int, total: int) -> None:
-        now = time.monotonic()
-        if self.start is None:
-            self.start = (now, done)
-        elif done < total and now - self.said < 10:
-            return
-        self.said = now
-        began, had = self.start
-        rate = (done - had) / (now - began) if now > began else 0.0
-        left = f", {rate:.0f}/s, {(total - done) / rate:.0f} s left" if rate else ""
-        note(f"{self.label}: {done} of {total}{left}")

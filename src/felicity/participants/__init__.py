@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from felicity.errors import ModelError
 from felicity.participants.base import Participant, Plan
 from felicity.participants.embedded import embedded_model, fetch_embedded
 from felicity.participants.spec import ModelSpec, parse_spec
@@ -69,6 +70,12 @@ def open_participant(
 
     named = parse_spec(spec)
     parsed, label = named, named.label
+    if parsed.kind == "api":
+        raise ModelError(
+            "a model behind an API gives no log-probabilities of given answers",
+            where=spec,
+            hint="choice studies score embedded:… and hf:… models",
+        )
     if parsed.kind == "embedded":
         model = embedded_model(parsed.source)
         folder = fetch_embedded(model, report)
@@ -110,7 +117,6 @@ def participant_from_model(
     The model is scored in eval mode and left in the mode that it was in. Same errors as
     `open_participant`.
     """
-    from felicity.errors import ModelError
     from felicity.participants.causal import CausalParticipant
     from felicity.participants.fingerprint import tokenizer_fingerprint, weights_fingerprint
     from felicity.participants.limits import max_tokens

@@ -1,4 +1,4 @@
-"""The words that name a model: ``embedded:NAME``, ``hf:ID_OR_FOLDER[@REVISION]``."""
+"""The words that name a model: ``embedded:NAME``, ``hf:…[@REVISION]``, ``api:PROVIDER/MODEL``."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class ModelSpec:
     text
         As given.
     kind
-        ``embedded`` or ``hf``.
+        ``embedded``, ``hf`` or ``api``.
     source
-        Embedded name, folder, or hub id.
+        Embedded name, folder, hub id, or provider and model.
     gguf
         Name of a GGUF file within the source, or None.
     revision
@@ -79,13 +79,13 @@ def parse_spec(text: str) -> ModelSpec:
     'some.Q4_1.gguf'
     """
     kind, _, rest = text.partition(":")
-    if kind not in ("embedded", "hf") or not rest:
+    if kind not in ("embedded", "hf", "api") or not rest:
         raise ModelError(
-            f'got "{text}"; expected embedded:NAME, hf:ID or hf:FOLDER',
+            f'got "{text}"; expected embedded:NAME, hf:ID, hf:FOLDER or api:PROVIDER/MODEL',
             where="model",
             hint="`felicity models` lists embedded models; a folder or hub id needs hf: before it",
         )
-    if kind == "embedded":
+    if kind != "hf":
         return ModelSpec(text=text, kind=kind, source=rest)
     source, revision = rest, None
     if not Path(rest).expanduser().exists() and "@" in rest:
