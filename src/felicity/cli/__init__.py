@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from felicity.cli import models, reports, runs, studies
+from felicity.cli import models, parse, reports, runs, studies
 from felicity.cli.output import err
 from felicity.errors import FelicityError
 
@@ -43,6 +43,7 @@ for command in (
     studies.items,
     studies.validate,
     runs.run,
+    parse.parse,
     reports.report,
     models.doctor,
 ):
