@@ -13,8 +13,7 @@ from felicity.errors import OptionError, one_of
 from felicity.manifest import describe_study
 from felicity.participants.spec import parse_spec
 from felicity.rating.cost import Prices, estimate
-from felicity.rating.parse import PARSER_VERSION, parse_reply
-from felicity.rating.parsing import Parser
+from felicity.rating.parsers import parser_of
 from felicity.rating.prompts import conversations
 from felicity.rating.run import RatingRun, run_ratings
 from felicity.rating.study import RatingStudy
@@ -53,7 +52,7 @@ def prepare(study: RatingStudy, options: RunOptions) -> Callable[[str], dict[str
                 place,
                 sampling=sampling,
                 manifest=manifest,
-                parser=_parser(method),
+                parser=parser_of(method),
                 max_connections=options.max_connections,
                 smoke=options.smoke,
                 prices=prices,
@@ -112,14 +111,6 @@ def _prices(options: RunOptions) -> Prices | None:
     if options.price_in is None and options.price_out is None:
         return None
     return Prices(tokens_in=options.price_in or 0.0, tokens_out=options.price_out or 0.0)
-
-
-def _parser(method: str) -> Parser:
-    if method == "sampled":
-        return Parser(parse=parse_reply, version=PARSER_VERSION)
-    from felicity.scoring.distribution import DISTRIBUTION_PARSER_VERSION, parse_distribution
-
-    return Parser(parse=parse_distribution, version=DISTRIBUTION_PARSER_VERSION)
 
 
 def _open(spec: str, study: RatingStudy, options: RunOptions, method: str) -> ChatParticipant:
