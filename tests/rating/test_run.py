@@ -461,6 +461,15 @@ def test_the_limit_on_cost_holds_over_all_sittings(tmp_path):
     assert (more.stopped, len(second.asked)) == ("max_cost", 5)
 
 
+def test_a_breaking_participant_leaves_nobody_waiting_for_the_budget(tmp_path):
+    # Two requests fit at a time, so that the others wait while one breaks.
+    said = iter(["4", "4", "4", "4", RunError("out of memory"), "4"])
+    who = Fake(lambda text: next(said), wait=0.01)
+    with pytest.raises(RunError, match="out of memory"):
+        run(questions("a", repeats=50), who, tmp_path / "run", prices=PRICES, max_cost=1.5)
+    assert read_ratings(tmp_path / "run").responses.height == 5
+
+
 def test_a_limit_on_cost_needs_prices(tmp_path):
     with pytest.raises(OptionError, match="needs prices"):
         Budget(None, 1.0, None)

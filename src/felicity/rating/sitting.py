@@ -112,18 +112,33 @@ class Sitting:
                 continue
             if turn.trial_id in self._failed:
                 return
-            guess = guess_tokens(messages)
-            aside = await self._budget.set_aside(guess)
-            if aside is None:
-                self.stopped = self.stopped or "max_cost"
-            if aside is None or self.stopped is not None:
-                return
             requested = self._requested(turn)
-            reply = await self._participant.ask(messages, requested)
-            await self._budget.settle(aside, *_usage(guess, reply))
+            reply = await self._ask_within_budget(messages, requested)
+            if reply is None:
+                return
             self._keep(conversation, turn, number, messages, requested, reply)
             if reply.finish == "error":
                 return
+
+    async def _ask_within_budget(
+        self, messages: tuple[Message, ...], requested: Sampling
+    ) -> Reply | None:
+        """Ask, or return None where the sitting has ended or the budget does not allow it."""
+        guess = guess_tokens(messages)
+        aside = await self._budget.set_aside(guess)
+        if aside is None:
+            self.stopped = self.stopped or "max_cost"
+            return None
+        usage: tuple[int, int | None, int | None] = (0, 0, 0)
+        try:
+            if self.stopped is not None:
+                return None
+            reply = await self._participant.ask(messages, requested)
+            usage = _usage(guess, reply)
+        finally:
+            # Whatever happened: others wait for what is set aside.
+            await self._budget.settle(aside, *usage)
+        return reply
 
     def _keep(
         self,
