@@ -25,6 +25,7 @@ from felicity.rating.cost import Budget, Prices, estimate
 from felicity.rating.journal import ReplyJournal, only_run
 from felicity.rating.parsing import Parser
 from felicity.rating.run import read_ratings, reparse, run_ratings
+from felicity.rating.writer import GATHER_SECONDS
 from felicity.types import Conversation, Message, Reply, Sampling, Scale, Turn
 
 SCALE = Scale(low=1, high=7, low_label="not at all", high_label="very")
@@ -520,6 +521,14 @@ def test_replies_cannot_be_changed_even_by_hand(tmp_path):
     db.close()
 
 
+def test_one_question_at_a_time_loses_no_time_to_the_journal(tmp_path):
+    who = Fake()
+    who.max_connections = 1
+    started = time.monotonic()
+    run(questions("a", repeats=200), who, tmp_path / "run")
+    assert time.monotonic() - started < 200 * GATHER_SECONDS
+
+
 def test_a_second_final_reply_to_a_trial_is_refused(tmp_path):
     run(questions("a"), Fake(), tmp_path / "run")
     with ReplyJournal(tmp_path / "run" / "journal.sqlite") as journal:
@@ -527,7 +536,7 @@ def test_a_second_final_reply_to_a_trial_is_refused(tmp_path):
         assert row.attempt.messages[-1].content == "Q a"
         assert row.attempt.scale == SCALE
         with pytest.raises(RunError, match="there already"):
-            journal.add(row.attempt)
+            journal.add([row.attempt])
 
 
 def test_parsing_again_changes_values_and_no_reply(tmp_path):

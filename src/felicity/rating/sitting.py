@@ -13,6 +13,7 @@ from felicity.participants.chat import ChatParticipant
 from felicity.rating.cost import Budget, guess_tokens
 from felicity.rating.journal import ReplyJournal
 from felicity.rating.records import Attempt, Known, reply_key
+from felicity.rating.writer import Writer
 from felicity.types import Conversation, Message, Reply, Sampling, Turn
 
 Progress = Callable[[int, int], None]
@@ -41,6 +42,8 @@ class Sitting:
         self._participant = participant
         self._info = participant.info
         self._journal = journal
+        self._writer = Writer(journal)
+        self._open = 0
         self._sampling = sampling
         self._budget = budget
         for tokens_in, tokens_out in journal.usages():
@@ -116,7 +119,7 @@ class Sitting:
             reply = await self._ask_within_budget(messages, requested)
             if reply is None:
                 return
-            self._keep(conversation, turn, number, messages, requested, reply)
+            await self._keep(conversation, turn, number, messages, requested, reply)
             if reply.finish == "error":
                 return
 
@@ -133,14 +136,18 @@ class Sitting:
         try:
             if self.stopped is not None:
                 return None
-            reply = await self._participant.ask(messages, requested)
+            self._open += 1
+            try:
+                reply = await self._participant.ask(messages, requested)
+            finally:
+                self._open -= 1
             usage = _usage(guess, reply)
         finally:
             # Whatever happened: others wait for what is set aside.
             await self._budget.settle(aside, *usage)
         return reply
 
-    def _keep(
+    async def _keep(
         self,
         conversation: Conversation,
         turn: Turn,
@@ -162,7 +169,7 @@ class Sitting:
             requested=requested,
             reply=reply,
         )
-        self._journal.add(attempt)
+        await self._writer.add(attempt, others_open=self._open)
         if not attempt.final:
             self._failed.add(turn.trial_id)
             self._errors_in_a_row += 1
