@@ -24,6 +24,7 @@ from felicity.rating.cost import Budget, Prices, estimate
 from felicity.rating.journal import ReplyJournal, only_run
 from felicity.rating.parsing import Parser
 from felicity.rating.run import read_ratings, reparse, run_ratings
+from felicity.rating.writer import GATHER_SECONDS
 from felicity.types import Conversation, Message, Reply, Sampling, Scale, Turn
 
 from fixtures.misbehaving_server import MisbehavingServer
@@ -462,6 +463,15 @@ def test_the_limit_on_cost_holds_over_all_sittings(tmp_path):
     assert (more.stopped, len(second.asked)) == ("max_cost", 5)
 
 
+def test_a_breaking_participant_leaves_nobody_waiting_for_the_budget(tmp_path):
+    # Two requests fit at a time, so that the others wait while one breaks.
+    said = iter(["4", "4", "4", "4", RunError("out of memory"), "4"])
+    who = Fake(lambda text: next(said), wait=0.01)
+    with pytest.raises(RunError, match="out of memory"):
+        run(questions("a", repeats=50), who, tmp_path / "run", prices=PRICES, max_cost=1.5)
+    assert read_ratings(tmp_path / "run").responses.height == 5
+
+
 def test_a_limit_on_cost_needs_prices(tmp_path):
     with pytest.raises(OptionError, match="needs prices"):
         Budget(None, 1.0, None)
@@ -512,6 +522,14 @@ def test_replies_cannot_be_changed_even_by_hand(tmp_path):
     db.close()
 
 
+def test_one_question_at_a_time_loses_no_time_to_the_journal(tmp_path):
+    who = Fake()
+    who.max_connections = 1
+    started = time.monotonic()
+    run(questions("a", repeats=200), who, tmp_path / "run")
+    assert time.monotonic() - started < 200 * GATHER_SECONDS
+
+
 def test_a_second_final_reply_to_a_trial_is_refused(tmp_path):
     run(questions("a"), Fake(), tmp_path / "run")
     with ReplyJournal(tmp_path / "run" / "journal.sqlite") as journal:
@@ -519,7 +537,7 @@ def test_a_second_final_reply_to_a_trial_is_refused(tmp_path):
         assert row.attempt.messages[-1].content == "Q a"
         assert row.attempt.scale == SCALE
         with pytest.raises(RunError, match="there already"):
-            journal.add(row.attempt)
+            journal.add([row.attempt])
 
 
 def test_parsing_again_changes_values_and_no_reply(tmp_path):

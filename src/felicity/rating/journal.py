@@ -88,44 +88,20 @@ class ReplyJournal(Store):
             raise RunError("no journal here", where=str(path.parent))
         super().__init__(path, schema=SCHEMA, version=SCHEMA_VERSION, read_only=read_only)
 
-    def add(self, attempt: Attempt) -> int:
-        """Add an attempt; return its number.
+    def add(self, attempts: Iterable[Attempt]) -> None:
+        """Add attempts, all or none.
 
         Raises
         ------
         RunError
-            Where the disk is full, the folder read-only, or the trial has a final reply already.
+            Where the disk is full, the folder read-only, or a trial has a final reply already.
         """
-        reply, messages = attempt.reply, messages_json(attempt.messages)
-        prompt = hashlib.blake2b(messages.encode(), digest_size=16).hexdigest()
-        row = (
-            attempt.trial_id,
-            attempt.item_id,
-            attempt.conversation_id,
-            attempt.prompting,
-            attempt.repeat,
-            attempt.turn,
-            attempt.key,
-            prompt,
-            as_json(attempt.scale),
-            as_json(attempt.requested),
-            as_json(reply.effective),
-            int(attempt.final),
-            storable(reply.text),
-            reply.reasoning and storable(reply.reasoning),
-            reply.finish,
-            reply.model_id,
-            reply.tokens_in,
-            reply.tokens_out,
-            reply.seconds,
-            reply.error and storable(reply.error),
-            datetime.now(UTC).isoformat(timespec="milliseconds"),
-        )
+        rows = [_cells(attempt) for attempt in attempts]
+        marks = ", ".join("?" * len(rows[0][1])) if rows else ""
         with self._transaction() as db:
-            db.execute("INSERT OR IGNORE INTO prompts VALUES (?, ?)", (prompt, messages))
-            marks = ", ".join("?" * len(row))
-            number = db.execute(f"INSERT INTO replies VALUES (NULL, {marks})", row).lastrowid
-        return int(number or 0)
+            for prompt, row in rows:
+                db.execute("INSERT OR IGNORE INTO prompts VALUES (?, ?)", prompt)
+                db.execute(f"INSERT INTO replies VALUES (NULL, {marks})", row)
 
     def known(self) -> dict[str, Known]:
         """Map each trial with a final reply to what a run must know of it."""
@@ -218,6 +194,36 @@ def only_run(folder: Path) -> Iterator[None]:
                 hint="another run is writing to it; wait for that or choose another with --out",
             ) from error
         yield
+
+
+def _cells(attempt: Attempt) -> tuple[tuple[str, str], tuple[Any, ...]]:
+    """Return the rows of an attempt: its prompt with a hash of it, and the reply."""
+    reply, messages = attempt.reply, messages_json(attempt.messages)
+    prompt = hashlib.blake2b(messages.encode(), digest_size=16).hexdigest()
+    row = (
+        attempt.trial_id,
+        attempt.item_id,
+        attempt.conversation_id,
+        attempt.prompting,
+        attempt.repeat,
+        attempt.turn,
+        attempt.key,
+        prompt,
+        as_json(attempt.scale),
+        as_json(attempt.requested),
+        as_json(reply.effective),
+        int(attempt.final),
+        storable(reply.text),
+        reply.reasoning and storable(reply.reasoning),
+        reply.finish,
+        reply.model_id,
+        reply.tokens_in,
+        reply.tokens_out,
+        reply.seconds,
+        reply.error and storable(reply.error),
+        datetime.now(UTC).isoformat(timespec="milliseconds"),
+    )
+    return (prompt, messages), row
 
 
 def _row(cells: Mapping[str, Any]) -> Row:

@@ -13,6 +13,7 @@ from felicity.participants.chat import ChatParticipant
 from felicity.rating.cost import Budget, guess_tokens
 from felicity.rating.journal import ReplyJournal
 from felicity.rating.records import Attempt, Known, reply_key
+from felicity.rating.writer import Writer
 from felicity.types import Conversation, Message, Reply, Sampling, Turn
 
 Progress = Callable[[int, int], None]
@@ -41,6 +42,8 @@ class Sitting:
         self._participant = participant
         self._info = participant.info
         self._journal = journal
+        self._writer = Writer(journal)
+        self._open = 0
         self._sampling = sampling
         self._budget = budget
         for tokens_in, tokens_out in journal.usages():
@@ -112,20 +115,39 @@ class Sitting:
                 continue
             if turn.trial_id in self._failed:
                 return
-            guess = guess_tokens(messages)
-            aside = await self._budget.set_aside(guess)
-            if aside is None:
-                self.stopped = self.stopped or "max_cost"
-            if aside is None or self.stopped is not None:
-                return
             requested = self._requested(turn)
-            reply = await self._participant.ask(messages, requested)
-            await self._budget.settle(aside, *_usage(guess, reply))
-            self._keep(conversation, turn, number, messages, requested, reply)
+            reply = await self._ask_within_budget(messages, requested)
+            if reply is None:
+                return
+            await self._keep(conversation, turn, number, messages, requested, reply)
             if reply.finish == "error":
                 return
 
-    def _keep(
+    async def _ask_within_budget(
+        self, messages: tuple[Message, ...], requested: Sampling
+    ) -> Reply | None:
+        """Ask, or return None where the sitting has ended or the budget does not allow it."""
+        guess = guess_tokens(messages)
+        aside = await self._budget.set_aside(guess)
+        if aside is None:
+            self.stopped = self.stopped or "max_cost"
+            return None
+        usage: tuple[int, int | None, int | None] = (0, 0, 0)
+        try:
+            if self.stopped is not None:
+                return None
+            self._open += 1
+            try:
+                reply = await self._participant.ask(messages, requested)
+            finally:
+                self._open -= 1
+            usage = _usage(guess, reply)
+        finally:
+            # Whatever happened: others wait for what is set aside.
+            await self._budget.settle(aside, *usage)
+        return reply
+
+    async def _keep(
         self,
         conversation: Conversation,
         turn: Turn,
@@ -147,7 +169,7 @@ class Sitting:
             requested=requested,
             reply=reply,
         )
-        self._journal.add(attempt)
+        await self._writer.add(attempt, others_open=self._open)
         if not attempt.final:
             self._failed.add(turn.trial_id)
             self._errors_in_a_row += 1
