@@ -27,6 +27,7 @@ MAY_IMPORT = {
         "manifest",
         "journal",
         "participants",
+        "scoring",
     },
     "journal": set(),
     "manifest": {"study", "rating"},

@@ -103,4 +103,4 @@ def test_a_scale_that_is_none(tmp_path, capsys, scale):
 def test_without_a_file(capsys, arguments):
     code, _, err = call(capsys, *arguments)
     assert code == 1
-    assert "--replies: got nothing; expected a file" in err
+    assert "got neither; expected a run or --replies" in err

@@ -95,15 +95,16 @@ def run(
     )
     loaded = load_study(study)
     if isinstance(loaded, Study):
-        from felicity.cli.choice_runs import prepare
-    else:
-        from felicity.cli.rating_runs import dry_run as show_dry_run
-        from felicity.cli.rating_runs import prepare
+        from felicity.cli import choice_runs
 
-        if dry_run:
-            show_dry_run(loaded, options, as_json)
-            return
-    _run_all(model, prepare(loaded, options), as_json)
+        _run_all(model, choice_runs.prepare(loaded, options), as_json)
+        return
+    from felicity.cli import rating_runs
+
+    if dry_run:
+        rating_runs.dry_run(loaded, options, as_json)
+    else:
+        _run_all(model, rating_runs.prepare(loaded, options), as_json)
 
 
 def _run_all(models: list[str], run_one: Callable[[str], dict[str, Any]], as_json: bool) -> None:
