@@ -17,15 +17,15 @@ help: ## Show this list
 $(BIN)/pip:
 	tools/make_venv.sh $(VENV)
 
-$(VENV)/.all: pyproject.toml | $(BIN)/pip
-	$(PIP) --editable '.[all]'
+$(VENV)/.demo: pyproject.toml | $(BIN)/pip
+	$(PIP) --editable '.[local,build]'
 	touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/pip
 	$(PIP) --editable '.[dev]'
-	touch $@ $(VENV)/.all
+	touch $@ $(VENV)/.demo
 
-demo: $(VENV)/.all ## Install, run the Gricean study on the embedded model, print its table
+demo: $(VENV)/.demo ## Install, run the Gricean study on the embedded model, print its table
 	$(FELICITY) run gricean-maxims --model $(MODEL)
 	$(FELICITY) run gricean-maxims --model $(MODEL) --format named-answer $(PART)
 	$(FELICITY) run gricean-maxims --model $(MODEL) --format plain $(PART)
