@@ -6,6 +6,7 @@ import json
 
 import polars as pl
 import pytest
+
 from felicity.cli import main
 
 from fixtures.misbehaving_server import MisbehavingServer

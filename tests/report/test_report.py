@@ -107,6 +107,9 @@ def test_a_part_of_the_study_has_no_overall_score(study, tmp_path):
 def test_variants_show_how_far_names_alone_move_the_score(study, tmp_path):
     run = made_run(study, tmp_path / "r", lambda i: 1.0 if i.factors["asker"] == "Ann" else -1.0)
     variants = analyse([run], study).participants[0].variants
+    assert (
+        "Over variants of asker it lies between .00 and 1.00." in in_words(analyse([run], study))[0]
+    )
     assert variants == {"asker": {"Ann": {"all": 1.0, "and": 1.0}, "Bo": {"all": 0.0, "and": 0.0}}}
 
 

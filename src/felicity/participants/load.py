@@ -151,11 +151,19 @@ def tokenizer_notes(spec: ModelSpec, tokenizer: Any) -> tuple[str, ...]:
 
     transformers 5 drops a custom pre-tokenizer when ``tokenizer_class`` names another class.
     """
-    file = Path(spec.source) / "tokenizer.json"
-    if not file.is_file() or not getattr(tokenizer, "is_fast", False):
-        return ()
     from tokenizers import Tokenizer
+    from transformers.utils import cached_file
 
+    file = None
+    if getattr(tokenizer, "is_fast", False) and not spec.gguf:
+        file = cached_file(
+            spec.source,
+            "tokenizer.json",
+            revision=spec.revision,
+            _raise_exceptions_for_missing_entries=False,
+        )
+    if file is None:
+        return ()
     plain = Tokenizer.from_file(str(file))
     plain.no_padding()
     plain.no_truncation()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -52,6 +52,7 @@ def _about(name: str, result: ParticipantResult, analysis: Analysis) -> str:
     text += f" It is {'; '.join(said)} (sign-flip test over dialogues, Holm, α = {ALPHA})."
     for group in analysis.people:
         text += _beside(group, known, short)
+    text += "".join(_moves(group, rows) for group, rows in result.variants.items())
     missing = overall.asked - overall.usable
     if missing:
         text += f" {missing} of {overall.asked} items had no usable score."
@@ -60,6 +61,17 @@ def _about(name: str, result: ParticipantResult, analysis: Analysis) -> str:
     if not result.run.complete:
         text += " The run is not complete."
     return text
+
+
+def _moves(group: str, rows: Mapping[str, Mapping[str, float]]) -> str:
+    """Say how far a variant alone moves the overall score, where all levels are there."""
+    levels = max(len(cells) for cells in rows.values())
+    means = [sum(c.values()) / len(c) for c in rows.values() if len(c) == levels]
+    if len(means) < 2:
+        return ""
+    return (
+        f" Over variants of {group} it lies between {number(min(means))} and {number(max(means))}."
+    )
 
 
 def _beside(group: str, known: dict[str, Cell], short: dict[str, str]) -> str:
