@@ -22,6 +22,7 @@ from felicity.errors import FaultsError, RunError
 from felicity.journal import Journal
 from felicity.manifest import write_manifest
 from felicity.participants import participant_from_model
+from felicity.runner import find_finished
 from felicity.types import Response, TokenScores
 
 import tiny
@@ -122,6 +123,25 @@ def test_a_finished_run_is_gone_on_with_without_scoring(gpt2, gricean, tmp_path,
     again = run(gricean, gpt2, tmp_path / "run", limit=3)
     assert again.responses.equals(first.responses)
     assert len(again.manifest["sessions"]) == 2
+
+
+def test_a_finished_run_of_an_embedded_model_needs_no_model(smollm2, gricean, tmp_path):
+    run(gricean, smollm2, tmp_path / "run", limit=2)
+    told = smollm2.info.opened_with
+    asked = {"spec": smollm2.info.spec, "opened_with": told, "items": gricean.items[:2]}
+    fmt = gricean.format()
+    found = find_finished(gricean, fmt, tmp_path / "run", **asked)
+    assert found.responses.height == 4
+    others = [
+        asked | {"items": gricean.items[:3]},
+        asked | {"opened_with": told | {"prefix": "none"}},
+        asked | {"spec": "embedded:cassette-masked"},
+        asked | {"spec": "hf:some/model"},
+    ]
+    for other in others:
+        assert find_finished(gricean, fmt, tmp_path / "run", **other) is None
+    assert find_finished(gricean, gricean.format("plain"), tmp_path / "run", **asked) is None
+    assert find_finished(gricean, fmt, tmp_path / "none", **asked) is None
 
 
 def test_a_folder_of_another_run_is_refused_by_what_differs(gpt2, gricean, study, tmp_path):

@@ -50,16 +50,16 @@ def describe_run(study: Study, fmt: Format, info: ParticipantInfo) -> dict[str, 
         "felicity_run": 1,
         "paradigm": "choice",
         **describe_study(study),
-        "format": {
-            "name": fmt.name,
-            "context": fmt.context,
-            "answer": fmt.answer,
-            "baseline": fmt.baseline,
-        },
+        "format": describe_format(fmt),
         "participant": asdict(info),
         "seed": None,
         "sessions": [],
     }
+
+
+def describe_format(fmt: Format) -> dict[str, str]:
+    """Return what a manifest says of a format: its name and its texts."""
+    return asdict(fmt)
 
 
 def describe_study(study: Study | RatingStudy) -> dict[str, Any]:

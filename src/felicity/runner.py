@@ -13,6 +13,7 @@ from felicity.errors import FaultsError, RunError
 from felicity.journal import Journal
 from felicity.manifest import (
     claim_folder,
+    describe_format,
     describe_run,
     read_manifest,
     session,
@@ -20,7 +21,7 @@ from felicity.manifest import (
 )
 from felicity.responses import export_responses, responses_table
 from felicity.study import Study, load_choice_study
-from felicity.types import ParticipantInfo, Response, TextPair, TokenScores, Trial
+from felicity.types import Item, ParticipantInfo, Response, TextPair, TokenScores, Trial
 
 if TYPE_CHECKING:
     import polars as pl
@@ -134,6 +135,38 @@ def read_run(folder: Path | str, study: Study | None = None) -> Run:
         responses=responses_table(path / JOURNAL, study),
         asked=int(manifest.get("asked", 0)),
     )
+
+
+def find_finished(
+    study: Study,
+    fmt: Format,
+    folder: Path,
+    *,
+    spec: str,
+    opened_with: Mapping[str, str],
+    items: tuple[Item, ...],
+) -> Run | None:
+    """Return a run that has all that is asked for already, so that no model need be opened.
+
+    Only for embedded models: their checksum says what ``spec`` stands for. Any other folder or hub
+    name may hold other weights today than when the run was made.
+    """
+    if not spec.startswith("embedded:") or not (folder / JOURNAL).is_file():
+        return None
+    manifest = read_manifest(folder)
+    participant = manifest["participant"]
+    same = (
+        participant.get("spec") == spec
+        and participant.get("opened_with") == opened_with
+        and manifest["data_hash"] == study.data_hash
+        and manifest["format"] == describe_format(fmt)
+    )
+    if not same:
+        return None
+    found = read_run(folder, study)
+    done = set(zip(found.responses["item_id"], found.responses["answer_label"], strict=True))
+    wanted = {(item.item_id, label) for item in items for label in item.answers}
+    return found if wanted <= done else None
 
 
 def trial_key(trial: Trial, info: ParticipantInfo) -> str:

@@ -129,7 +129,10 @@ class Response:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParticipantInfo:
-    """Everything about a participant that can change its answers, and how it is called."""
+    """Everything about a participant that can change its answers, and how it is called.
+
+    ``opened_with`` holds the options as given (method, prefix, dtype), before any was resolved.
+    """
 
     spec: str
     label: str
@@ -145,7 +148,8 @@ class ParticipantInfo:
     tokenizer_fingerprint: str
     revision: str | None = None
     instruct: bool = False
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+    opened_with: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

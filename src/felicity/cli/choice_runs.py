@@ -8,8 +8,8 @@ from typing import Any
 from felicity.cli.options import RunOptions
 from felicity.cli.output import note
 from felicity.cli.progress import progress_of
-from felicity.participants import open_participant, parse_spec
-from felicity.runner import run
+from felicity.participants import open_participant, opening_options, parse_spec
+from felicity.runner import Run, find_finished, run
 from felicity.study import Study
 
 
@@ -28,13 +28,20 @@ def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]
         },
     )
     fmt = study.format(options.format)
-    study.select(options.where, options.limit)
+    items = study.select(options.where, options.limit)
     if options.threads is not None:
         import torch
 
         torch.set_num_threads(options.threads)
 
     def run_one(spec: str) -> dict[str, Any]:
+        method = [options.method] if options.method else []
+        place = options.place(study.name, parse_spec(spec).slug, *method, fmt.name)
+        opened_with = opening_options(options.method, options.prefix, options.dtype)
+        finished = find_finished(study, fmt, place, spec=spec, opened_with=opened_with, items=items)
+        if finished is not None:
+            note(f"{spec}: {place} has it all")
+            return _summary(finished)
         participant = open_participant(
             spec,
             method=options.method,
@@ -47,8 +54,6 @@ def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]
         )
         for warning in participant.info.notes:
             note(f"warning: {warning}")
-        method = [options.method] if options.method else []
-        place = options.place(study.name, parse_spec(spec).slug, *method, fmt.name)
         with progress_of(participant.info.label) as progress:
             done = run(
                 study,
@@ -59,12 +64,16 @@ def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]
                 limit=options.limit,
                 progress=progress,
             )
-        return {
-            "folder": str(done.folder),
-            "complete": done.complete,
-            "responses": done.responses.height,
-            "asked": done.asked,
-            "statuses": dict(done.responses["status"].value_counts().iter_rows()),
-        }
+        return _summary(done)
 
     return run_one
+
+
+def _summary(done: Run) -> dict[str, Any]:
+    return {
+        "folder": str(done.folder),
+        "complete": done.complete,
+        "responses": done.responses.height,
+        "asked": done.asked,
+        "statuses": dict(done.responses["status"].value_counts().iter_rows()),
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from felicity.errors import ModelError
@@ -97,7 +97,13 @@ def open_participant(
         batch_tokens=batch_tokens,
         revision=getattr(weights.config, "_commit_hash", None),
         notes=load.tokenizer_notes(parsed, tokenizer),
+        opened_with=opening_options(method, prefix, dtype),
     )
+
+
+def opening_options(method: str | None, prefix: str, dtype: str) -> dict[str, str]:
+    """Return the options that decide what a model is asked, as they are kept with a run."""
+    return {"method": method or "auto", "prefix": prefix, "dtype": dtype}
 
 
 def participant_from_model(
@@ -111,6 +117,7 @@ def participant_from_model(
     batch_tokens: int = BATCH_TOKENS,
     revision: str | None = None,
     notes: tuple[str, ...] = (),
+    opened_with: Mapping[str, str] | None = None,
 ) -> Participant:
     """Make a participant of a transformers model and tokenizer that are in memory already.
 
@@ -143,6 +150,7 @@ def participant_from_model(
         revision=revision,
         instruct=bool(getattr(tokenizer, "chat_template", None)),
         notes=notes,
+        opened_with=opened_with or {},
     )
     if chosen_prefix is not None:
         return CausalParticipant(
