@@ -20,7 +20,7 @@ from felicity.manifest import (
     write_manifest,
 )
 from felicity.responses import export_responses, responses_table
-from felicity.study import Study, load_choice_study
+from felicity.study import Format, Study, load_choice_study
 from felicity.types import Item, ParticipantInfo, Response, TextPair, TokenScores, Trial
 
 if TYPE_CHECKING:
