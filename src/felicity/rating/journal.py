@@ -96,36 +96,20 @@ class ReplyJournal(Store):
         RunError
             Where the disk is full, the folder read-only, or the trial has a final reply already.
         """
-        reply, messages = attempt.reply, messages_json(attempt.messages)
-        prompt = hashlib.blake2b(messages.encode(), digest_size=16).hexdigest()
-        row = (
-            attempt.trial_id,
-            attempt.item_id,
-            attempt.conversation_id,
-            attempt.prompting,
-            attempt.repeat,
-            attempt.turn,
-            attempt.key,
-            prompt,
-            as_json(attempt.scale),
-            as_json(attempt.requested),
-            as_json(reply.effective),
-            int(attempt.final),
-            storable(reply.text),
-            reply.reasoning and storable(reply.reasoning),
-            reply.finish,
-            reply.model_id,
-            reply.tokens_in,
-            reply.tokens_out,
-            reply.seconds,
-            reply.error and storable(reply.error),
-            datetime.now(UTC).isoformat(timespec="milliseconds"),
-        )
         with self._transaction() as db:
-            db.execute("INSERT OR IGNORE INTO prompts VALUES (?, ?)", (prompt, messages))
-            marks = ", ".join("?" * len(row))
-            number = db.execute(f"INSERT INTO replies VALUES (NULL, {marks})", row).lastrowid
-        return int(number or 0)
+            return _insert(db, attempt, datetime.now(UTC).isoformat(timespec="milliseconds"))
+
+    def add_collected(self, attempts: Iterable[tuple[Attempt, str]]) -> None:
+        """Add replies that were collected elsewhere, each with its time; all or none.
+
+        Raises
+        ------
+        RunError
+            As for `add`.
+        """
+        with self._transaction() as db:
+            for attempt, created in attempts:
+                _insert(db, attempt, created)
 
     def known(self) -> dict[str, Known]:
         """Map each trial with a final reply to what a run must know of it."""
@@ -218,6 +202,38 @@ def only_run(folder: Path) -> Iterator[None]:
                 hint="another run is writing to it; wait for that or choose another with --out",
             ) from error
         yield
+
+
+def _insert(db: sqlite3.Connection, attempt: Attempt, created: str) -> int:
+    reply, messages = attempt.reply, messages_json(attempt.messages)
+    prompt = hashlib.blake2b(messages.encode(), digest_size=16).hexdigest()
+    row = (
+        attempt.trial_id,
+        attempt.item_id,
+        attempt.conversation_id,
+        attempt.prompting,
+        attempt.repeat,
+        attempt.turn,
+        attempt.key,
+        prompt,
+        as_json(attempt.scale),
+        as_json(attempt.requested),
+        as_json(reply.effective),
+        int(attempt.final),
+        storable(reply.text),
+        reply.reasoning and storable(reply.reasoning),
+        reply.finish,
+        reply.model_id,
+        reply.tokens_in,
+        reply.tokens_out,
+        reply.seconds,
+        reply.error and storable(reply.error),
+        created,
+    )
+    db.execute("INSERT OR IGNORE INTO prompts VALUES (?, ?)", (prompt, messages))
+    marks = ", ".join("?" * len(row))
+    number = db.execute(f"INSERT INTO replies VALUES (NULL, {marks})", row).lastrowid
+    return int(number or 0)
 
 
 def _row(cells: Mapping[str, Any]) -> Row:
