@@ -146,7 +146,7 @@ def _open(path: Path) -> tuple[_Entries, list[tuple[int, Mapping[str, Any]]], Re
             f"{error.strerror}; expected a file of replies", where=str(path)
         ) from None
     entries.in_lines = not text.lstrip().startswith("[")
-    rows = []
+    rows: list[tuple[int, Mapping[str, Any]]] = []
     for place, row in _lines(text, entries) if entries.in_lines else _array(text, entries):
         if isinstance(row, dict):
             rows.append((place, row))
