@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "manifest": {"study", "rating"},
     "runner": {"study", "journal", "manifest", "responses", "participants", "scoring"},
     "responses": {"study", "journal", "runner"},
-    "report": {"report", "stats", "study", "runner"},
+    "report": {"report", "stats", "study", "runner", "rating", "reference_reader"},
     "reference_reader": {"stats", "folder_reader", "rating", "study"},
     "reference_model": {"stats", "reference_reader"},
     "checks": {"study", "stats", "wordfrequency"},

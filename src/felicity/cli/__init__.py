@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from felicity.cli import models, parse, prompts, reference, reports, runs, studies
+from felicity.cli import models, parse, prompts, reference, replay, reports, runs, studies
 from felicity.cli.output import err
 from felicity.errors import FelicityError
 
@@ -44,6 +44,7 @@ for command in (
     studies.validate,
     prompts.prompts,
     runs.run,
+    replay.replay,
     parse.parse,
     reports.report,
     reference.reference,

@@ -96,7 +96,18 @@ class ReplyJournal(Store):
         RunError
             Where the disk is full, the folder read-only, or a trial has a final reply already.
         """
-        rows = [_cells(attempt) for attempt in attempts]
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self.add_collected((attempt, now) for attempt in attempts)
+
+    def add_collected(self, attempts: Iterable[tuple[Attempt, str]]) -> None:
+        """Add replies that were collected elsewhere, each with its time; all or none.
+
+        Raises
+        ------
+        RunError
+            As for `add`.
+        """
+        rows = [_cells(attempt, created) for attempt, created in attempts]
         marks = ", ".join("?" * len(rows[0][1])) if rows else ""
         with self._transaction() as db:
             for prompt, row in rows:
@@ -196,7 +207,7 @@ def only_run(folder: Path) -> Iterator[None]:
         yield
 
 
-def _cells(attempt: Attempt) -> tuple[tuple[str, str], tuple[Any, ...]]:
+def _cells(attempt: Attempt, created: str) -> tuple[tuple[str, str], tuple[Any, ...]]:
     """Return the rows of an attempt: its prompt with a hash of it, and the reply."""
     reply, messages = attempt.reply, messages_json(attempt.messages)
     prompt = hashlib.blake2b(messages.encode(), digest_size=16).hexdigest()
@@ -221,7 +232,7 @@ def _cells(attempt: Attempt) -> tuple[tuple[str, str], tuple[Any, ...]]:
         reply.tokens_out,
         reply.seconds,
         reply.error and storable(reply.error),
-        datetime.now(UTC).isoformat(timespec="milliseconds"),
+        created,
     )
     return (prompt, messages), row
 

@@ -120,7 +120,7 @@ def run_ratings(
     _check_ids(conversations)
     folder, info = Path(out), participant.info
     budget = Budget(prices, max_cost, sampling.max_tokens)
-    claimed = claim_folder(folder, _describe(manifest, info, sampling), IDENTITY)
+    claimed = claim_folder(folder, describe(manifest, info, sampling), IDENTITY)
     width = min(participant.max_connections, max_connections or participant.max_connections)
     asked = sum(len(conversation.turns) for conversation in conversations)
 
@@ -184,7 +184,8 @@ def reparse(folder: Path | str, parser: Parser) -> RatingRun:
         return _finish(path, dict(manifest), journal, parser)
 
 
-def _describe(manifest: Mapping[str, Any], info: ChatInfo, sampling: Sampling) -> dict[str, Any]:
+def describe(manifest: Mapping[str, Any], info: ChatInfo, sampling: Sampling) -> dict[str, Any]:
+    """Return the whole manifest of a run: study, participant, sampling."""
     return {
         "felicity_run": 1,
         "paradigm": "rating",

@@ -2,5 +2,17 @@
 
 from felicity.report.analysis import Analysis, Cell, ParticipantResult, analyse
 from felicity.report.files import write_report
+from felicity.report.rating_analysis import RatingAnalysis, RatingResult, analyse_ratings
+from felicity.report.rating_files import write_rating_report
 
-__all__ = ["Analysis", "Cell", "ParticipantResult", "analyse", "write_report"]
+__all__ = [
+    "Analysis",
+    "Cell",
+    "ParticipantResult",
+    "RatingAnalysis",
+    "RatingResult",
+    "analyse",
+    "analyse_ratings",
+    "write_rating_report",
+    "write_report",
+]

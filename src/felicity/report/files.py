@@ -98,6 +98,17 @@ def write_report(analysis: Analysis, folder: Path) -> Mapping[str, Path]:
         "accuracy.csv": as_csv(analysis),
         "report.json": json.dumps(as_json(analysis), indent=2, ensure_ascii=False) + "\n",
     }
+    return write_texts(folder, texts)
+
+
+def write_texts(folder: Path, texts: Mapping[str, str]) -> Mapping[str, Path]:
+    """Write each text to the file of its name; return the paths.
+
+    Raises
+    ------
+    RunError
+        Where the folder cannot be written.
+    """
     paths = {name: folder / name for name in texts}
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -145,6 +145,10 @@ LATEX: Mapping[str, str] = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "–": "--",
+    "−": "$-$",
+    "×": r"$\times$",
+    "ρ": r"$\rho$",
+    "Δ": r"$\Delta$",
 }
 
 

@@ -41,7 +41,7 @@ def _about(name: str, result: ParticipantResult, analysis: Analysis) -> str:
     below = [short[k] for k, c in known.items() if _differs(c) and (c.accuracy or 0) < 0.5]
     unclear = [short[k] for k, c in known.items() if not _differs(c)]
     said = [
-        f"{word} chance on {_list(names)}"
+        f"{word} chance on {join_names(names)}"
         for word, names in (
             ("above", above),
             ("below", below),
@@ -87,7 +87,7 @@ def _beside(group: str, known: dict[str, Cell], short: dict[str, str]) -> str:
         else:
             (lower if difference.value < 0 else higher).append(short[key])
     said = [
-        f"{word} on {_list(names)}"
+        f"{word} on {join_names(names)}"
         for word, names in (("below", lower), ("above", higher), ("not distinguishable", open_))
         if names
     ]
@@ -111,7 +111,7 @@ def _format_paragraph(results: Sequence[ParticipantResult], analysis: Analysis) 
     label = results[0].run.label
     names = [str(result.run.manifest["format"]["name"]) for result in results]
     if not common:
-        return f"The runs of {label} under {_list(names)} have no item in common."
+        return f"The runs of {label} under {join_names(names)} have no item in common."
     factor = analysis.study.design.factor
     parts, largest = [], 0.0
     for level in analysis.study.design.levels:
@@ -142,5 +142,12 @@ def _share(cell: Cell) -> str:
     return f"{number(cell.accuracy)}{bounds}"
 
 
-def _list(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
+    """Join names as a sentence does.
+
+    Examples
+    --------
+    >>> join_names(["a", "b", "c"])
+    'a, b and c'
+    """
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
