@@ -10,12 +10,8 @@ import torch
 
 from felicity.errors import ModelError, OptionError
 from felicity.participants.chat_text import end_ids, open_chat_text
-from felicity.participants.local_chat import (
-    CUE,
-    choose_draw,
-    local_chat_from_model,
-    open_local_chat,
-)
+from felicity.participants.local_answer import CUE, choose_draw
+from felicity.participants.local_chat import local_chat_from_model, open_local_chat
 from felicity.rating.parsing import Parser
 from felicity.rating.run import run_ratings
 from felicity.scoring.distribution import (
