@@ -244,6 +244,13 @@ def test_the_order_of_questions_changes_no_distribution():
         assert one.probabilities == pytest.approx(three.probabilities, abs=1e-6)
 
 
+def test_a_distribution_is_no_reply_that_a_later_question_follows():
+    participant = chat_model(method="expected", scale=SEVEN)
+    said = [user("How good?"), Message(role="assistant", content="{}"), user("How bad?")]
+    with pytest.raises(OptionError, match="ask each question by itself"):
+        ask(participant, *said)
+
+
 def question(name: str, repeat: int = 0) -> Conversation:
     trial = f"{name}|MIN|{repeat}"
     return Conversation(

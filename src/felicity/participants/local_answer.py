@@ -57,7 +57,8 @@ class LocalChat:
         ModelError
             Where the prompt is longer than what the model can read.
         OptionError
-            For a sampling parameter that is not allowed.
+            For a sampling parameter that is not allowed, or, under ``expected``, a question that
+            comes after others in one conversation.
         """
         # The work does not wait for anything: without this an interrupt would not be seen.
         await asyncio.sleep(0)
@@ -73,6 +74,12 @@ class LocalChat:
     def _distribution(self, messages: Sequence[Message], numbers: Numbers, started: float) -> Reply:
         from felicity.scoring.numbers import number_log_probs
 
+        if any(message.role == "assistant" for message in messages):
+            raise OptionError(
+                "expected says nothing in words that a later question could follow",
+                where="presentation",
+                hint="ask each question by itself (single), or use --method sampled",
+            )
         text = self.chat.encode(messages, self.chat.lead + CUE)
         self._room(text, needed=max(map(len, numbers.paths)))
         log_probs = number_log_probs(self.reader, text, numbers)
