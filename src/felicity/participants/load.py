@@ -152,7 +152,7 @@ def tokenizer_notes(spec: ModelSpec, tokenizer: Any) -> tuple[str, ...]:
     transformers 5 drops a custom pre-tokenizer when ``tokenizer_class`` names another class.
     """
     from tokenizers import Tokenizer
-    from transformers.utils import cached_file
+    from transformers.utils.hub import cached_file
 
     file = None
     if getattr(tokenizer, "is_fast", False) and not spec.gguf:

@@ -17,7 +17,7 @@ class Parsed(Protocol):
     """What a parser makes of a reply: a value of the scale or None, and a status."""
 
     @property
-    def value(self) -> int | None:
+    def value(self) -> float | None:
         """The rating, or None."""
         ...
 
