@@ -1,0 +1,161 @@
+"""Which answer the sentences of a reply name as the one that was asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from felicity.asked.mentions import NOUN, QUOTED, Mention, Reading
+
+Found = tuple[int, Mention]
+
+_BREAK = re.compile(
+    r"[.!?]+(?=[\s\"')]|$)|[;\n]|\s[–-]+\s|—|,?\s*\b(?:but|while|whereas|because|since|"
+    r"although|though|even if|however)\b",
+    re.IGNORECASE,
+)
+_NEW_SUBJECT = re.compile(
+    rf"(?:,|\band\b|\bso\b)\s*(?:the\s+)?(?:{NOUN}\s*)?[\"'(]*$", re.IGNORECASE
+)
+# Before a word that would name the answer: these take it back.
+_NEGATION = re.compile(
+    r"\b(?:not|never|no|nor|neither|hardly|less|least|nothing|nobody|without|cannot|doubt|deny|anything but|"
+    r"far from|free of)\b|n't\b",
+    re.IGNORECASE,
+)
+_UNSURE = re.compile(
+    r"\b(?:if|unless|whether|at first|initially|may|might|could|can|although|though|even)\b",
+    re.IGNORECASE,
+)
+# What may follow an answer that is named and no more.
+_ENDS = (
+    rf"\s*(?:$|[.;:!)\]}}\"'\n{QUOTED}—–]|\s-|,(?!\s*[\"'(]*(?:{NOUN}\s*)?LABEL\b)"
+    r"|(?:because|since|as|for|due|over|rather|instead|not)\b)"
+)
+_SAID = (
+    r"(?:choose|chose|pick(?:ed)?|select(?:ed)?|say|go with|going with|went with|vote for|"
+    r"point (?:to|at|out)|opt for|think|guess|believe|answer)(?:\s+(?:that\s+)?it(?:'s| is))?"
+)
+_SURELY = r"(?:definitely|probably|clearly|obviously|certainly|likely|surely|definitively)"
+_IS = rf"(?:\s*[:=→]|\s*->|\s+(?:is|would be|must be|has to be|should be)\b:?)(?:\s*{_SURELY}\b)?"
+
+_NAMED = rf"(?:(?:(?:the|my)\s+)?{NOUN}(?:\s+is\b)?)?\W*"
+_MINE = re.compile(rf"\b(?:I|I'd|I'll|I'm|we|we'd)\b[^.;!?]*?\b{_SAID}$", re.IGNORECASE)
+_REST = re.compile(r"[^\w\n?]*(?:\n|$)")
+_WORD = re.compile(r"[\w?]")
+_LEADS = re.compile(rf"{_IS}$", re.IGNORECASE)
+
+
+def named_answers(reading: Reading, labels: Sequence[str], words: Sequence[str]) -> Iterator[Found]:
+    """Yield each place that the reply names, with the mention that does."""
+    ends = re.compile(
+        _ENDS.replace("LABEL", f"(?:{'|'.join(map(re.escape, labels))})"), re.IGNORECASE
+    )
+    listed = _is_list(reading)
+    yield from own_lines(reading)
+    yield from _last_sentence(reading)
+    if not listed:
+        yield from _leading(reading, ends)
+    for clause, mentions in _clauses(reading, listed):
+        if clause.rstrip().endswith("?"):
+            continue
+        yield from _chosen(clause, mentions, ends, words)
+        yield from _described(clause, mentions, words)
+
+
+def _is_list(reading: Reading) -> bool:
+    """Whether the reply goes through both answers, each headed by its label."""
+    heads = {m.place for m in reading.mentions if _is_heading(reading.text, m)}
+    return heads == {0, 1}
+
+
+def _is_heading(text: str, mention: Mention) -> bool:
+    before = re.search(
+        rf"(?:^|\n|[.!?;,{QUOTED}\"'])[\s(•-]*(?:{NOUN}\s+)?$", text[: mention.start], re.IGNORECASE
+    )
+    after = re.match(r"\)?\s*[:.)]\s*\S|\s+[–—-]\s+\S", text[mention.end :])
+    return before is not None and (after is not None or mention.own_words)
+
+
+def own_lines(reading: Reading) -> Iterator[Found]:
+    """Yield each answer that has a line of its own."""
+    for mention in reading.mentions:
+        before, after = reading.text[: mention.start], reading.text[mention.end :]
+        if re.search(rf"(?:^|\n)\W*{_NAMED}$", before, re.IGNORECASE) and _REST.match(after):
+            yield mention.place, mention
+
+
+def _last_sentence(reading: Reading) -> Iterator[Found]:
+    for mention in reading.mentions[-1:]:
+        before, after = reading.text[: mention.start], reading.text[mention.end :]
+        if re.search(rf"[.?!]\W*{_NAMED}$", before, re.IGNORECASE) and not _WORD.search(after):
+            yield mention.place, mention
+
+
+def _leading(reading: Reading, ends: re.Pattern[str]) -> Iterator[Found]:
+    """Yield the answer that begins the reply and stands by itself."""
+    for mention in reading.mentions[:1]:
+        begins = re.fullmatch(rf"\W*{_NAMED}", reading.text[: mention.start], re.IGNORECASE)
+        if begins and ends.match(reading.text[mention.end :]):
+            yield mention.place, mention
+
+
+def _clauses(reading: Reading, listed: bool) -> Iterator[tuple[str, list[tuple[int, Mention]]]]:
+    """Cut the reply into clauses, each with its mentions and where they begin in it."""
+    heads = [m.end for m in reading.mentions if listed and _is_heading(reading.text, m)]
+    cuts = {0, len(reading.text)}
+    for match in _BREAK.finditer(reading.text):
+        if not any(0 <= match.start() - end <= 1 for end in heads):
+            cuts.add(match.end())
+    for number, mention in enumerate(reading.mentions):
+        if number and _NEW_SUBJECT.search(reading.text[: mention.start]):
+            cuts.add(mention.start)
+    cuts.update(m.start for m in reading.mentions if listed and _is_heading(reading.text, m))
+    places = sorted(cuts)
+    for start, end in zip(places, places[1:], strict=False):
+        inside = [(m.start - start, m) for m in reading.mentions if start <= m.start < end]
+        yield reading.text[start:end], inside
+
+
+def _chosen(
+    clause: str,
+    mentions: Sequence[tuple[int, Mention]],
+    ends: re.Pattern[str],
+    words: Sequence[str],
+) -> Iterator[Found]:
+    """``I'd pick B``, ``the (silly) answer is B``, ``Answer: B``, ``it's B``."""
+    kinds = "|".join(["final", "correct", "right", "overall", *map(re.escape, words)])
+    noun = rf"(?:{NOUN}|pick|selection|verdict|one)"
+    told = re.compile(
+        rf"(?:^|[^\w\s'’]|\b(?:so|thus|therefore|hence|then|say|think|believe|that|conclusion)\b)"
+        rf"\s*[\"']?(?:(?:the|my|your|this)\s+)?(?:(?:{kinds})\s+)*{noun}[\"')]*{_IS}$"
+        rf"|^\W*(?:(?:so|thus|hence|therefore)\W+)?(?:(?:it|that|this)(?:'s| is| would be| must be)"
+        rf"(?:\s+{_SURELY})?|{_SURELY}|I (?:choose|pick|select))$",
+        re.IGNORECASE,
+    )
+    for start, mention in mentions:
+        before = clause[:start].rstrip(" \"'([{")
+        if not _LEADS.search(before):
+            before = re.sub(rf"\b(?:the\s+)?{NOUN}\W*$", "", before, flags=re.IGNORECASE).rstrip()
+        nearest = before.rpartition(",")[2]
+        mine = _MINE.search(before) is not None and not _NEGATION.search(before)
+        said = mine or (told.search(before) is not None and not _NEGATION.search(nearest))
+        after = clause[start + mention.end - mention.start :]
+        if said and not _UNSURE.search(nearest) and ends.match(after):
+            yield mention.place, mention
+
+
+def _described(
+    clause: str, mentions: Sequence[tuple[int, Mention]], words: Sequence[str]
+) -> Iterator[Found]:
+    """``B is silly``, ``the one that does not fit is B``: one answer and a word that is asked for.
+
+    The word must not be denied, nor the sentence be a supposition.
+    """
+    if len({mention.place for _, mention in mentions}) != 1 or _UNSURE.search(clause):
+        return
+    for word in sorted(words, key=len, reverse=True):
+        for match in re.finditer(rf"\b{re.escape(word)}\b", clause, re.IGNORECASE):
+            if not _NEGATION.search(clause[: match.start()]):
+                yield mentions[0][1].place, mentions[0][1]
+                return
