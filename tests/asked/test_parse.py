@@ -62,6 +62,15 @@ OK = [
     ("I would say B", B),
     ("I would go with answer B.", B),
     ("I think it's A.", A),
+    ("So, B.", B),
+    ("It has to be B.", B),
+    ("B<|im_end|>", B),
+    ("The silly answer, in my view, is B.", B),
+    ("The silly answer (B) tells nothing.", B),
+    ("B seems to be the odd one.", B),
+    ("B clearly does not fit.", B),
+    ("B, the one about business, is rude.", B),
+    ("B = rude, A = fine", B),
     ("Sure! The answer is B.", B),
     # with reasons
     ("B because it is unkind.", B),
@@ -170,6 +179,11 @@ NONE = [
     ("A\nB", "ambiguous"),
     ("Option A. Option B.", "ambiguous"),
     ("A. B.", "ambiguous"),
+    ("A) B)", "ambiguous"),
+    ("A: B", "ambiguous"),
+    ("B, A", "ambiguous"),
+    ("A, or perhaps B.", "ambiguous"),
+    ("A, no, B", "ambiguous"),
     ("B\n\nOn reflection:\n\nA", "ambiguous"),
     ("B is silly. A is also rude.", "ambiguous"),
     ("The silly one could be B, the rude one is A; B is silly.", "ambiguous"),
@@ -204,6 +218,7 @@ NONE = [
     ("I don't think it's B.", "unparsed"),
     ("The answer", "unparsed"),
     ("C", "unparsed"),
+    ("A B", "unparsed"),
     ("Banana", "unparsed"),
     ("Bold of you to ask.", "unparsed"),
     ("He said a bad thing.", "unparsed"),
@@ -212,6 +227,12 @@ NONE = [
     ("🤷", "unparsed"),
     ("B?", "unparsed"),
     ("Is B silly? No.", "unparsed"),
+    ("The one that fits is A, the other doesn't fit.", "unparsed"),
+    ("A is fine and the other is silly.", "unparsed"),
+    ("A responds politely to an odd question.", "unparsed"),
+    ("A is a polite reply to an odd question.", "unparsed"),
+    ("A avoids being rude.", "unparsed"),
+    ("The answer that is not silly is A.", "unparsed"),
     ("The fine answer is A.", "unparsed"),
     ("The answer is the rude one.", "unparsed"),
     ("Joan gave a silly answer.", "unparsed"),
@@ -273,8 +294,6 @@ def test_the_finish_decides_where_there_is_no_text():
     assert parse_choice("B", "error", SHOWN).status == "error"
 
 
-
-
 @pytest.mark.parametrize("labels", [("1", "2"), ("X", "Y"), ("Left", "Right"), ("P", "Q")])
 @pytest.mark.parametrize("place", [A, B])
 @pytest.mark.parametrize(
@@ -333,7 +352,13 @@ def test_any_text_has_a_status_and_a_value_only_if_ok(text, finish):
     assert (found.value is not None) == (found.status == "ok") == (found.span is not None)
 
 
-@given(st.lists(st.sampled_from("A B a b or and is not silly rude . , : \n the answer both".split(" ")), max_size=12))
+WORDS_OF_REPLIES = (
+    *("A", "B", "a", "b", "or", "and", "is", "not", "silly", "rude", "the", "answer", "both"),
+    *("other", ".", ",", ":", "?", "\n"),
+)
+
+
+@given(st.lists(st.sampled_from(WORDS_OF_REPLIES), max_size=12))
 def test_any_words_have_a_status_and_a_value_only_if_ok(words):
     found = parse_choice(" ".join(words), "stop", SHOWN)
     assert (found.value is not None) == (found.status == "ok") == (found.span is not None)

@@ -1,1 +1,1 @@
-"""Choice studies asked of a participant in words: two answers are shown, which one is it?"""
+"""Choice studies asked in words: two answers are shown, and one of them is to be named."""

@@ -7,6 +7,8 @@ import re
 _NAMES = r"(?:think(?:ing)?|thoughts?|reason(?:ing)?|analysis|reflection|scratchpad)"
 _OPEN = re.compile(rf"<\s*{_NAMES}\b[^<>\n]{{0,60}}>|\[{_NAMES}\]", re.IGNORECASE)
 _CLOSE = re.compile(rf"<\s*/\s*{_NAMES}\s*>|\[/{_NAMES}\]", re.IGNORECASE)
+# What chat templates end a turn with, where a server lets it through.
+_SPECIAL = re.compile(r"<\|[^|<>\n]*\|>|</?s>")
 _CANNOT = (
     r"(?:can(?:'t| ?not)|could(?:n't| not)|won't|will not|would rather not|(?:am|'m) (?:not able|"
     r"unable|not comfortable)|(?:am|'m) not going to|must decline|prefer not|refuse)"
@@ -43,6 +45,7 @@ def set_reasoning_aside(text: str) -> tuple[str, bool]:
     >>> set_reasoning_aside("<think>A")
     ('        ', True)
     """
+    text = _SPECIAL.sub(lambda match: " " * len(match.group()), text)
     while closing := _CLOSE.search(text):
         openings = list(_OPEN.finditer(text, 0, closing.start()))
         text = blank(text, openings[-1].start() if openings else 0, closing.end())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from felicity.asked.mentions import NOUN, QUOTED, Mention, Reading
 
@@ -19,17 +20,17 @@ _NEW_SUBJECT = re.compile(
 )
 # Before a word that would name the answer: these take it back.
 _NEGATION = re.compile(
-    r"\b(?:not|never|no|nor|neither|hardly|less|least|nothing|nobody|without|cannot|doubt|deny|anything but|"
-    r"far from|free of)\b|n't\b",
+    r"\b(?:not|never|no|nor|neither|hardly|less|least|nothing|nobody|without|cannot|doubt|deny|avoids?|"
+    r"anything but|far from|free of)\b|n't\b",
     re.IGNORECASE,
 )
 _UNSURE = re.compile(
-    r"\b(?:if|unless|whether|at first|initially|may|might|could|can|although|though|even)\b",
+    r"\b(?:if|unless|whether|other|at first|initially|may|might|could|can|although|though|even)\b",
     re.IGNORECASE,
 )
 # What may follow an answer that is named and no more.
 _ENDS = (
-    rf"\s*(?:$|[.;:!)\]}}\"'\n{QUOTED}—–]|\s-|,(?!\s*[\"'(]*(?:{NOUN}\s*)?LABEL\b)"
+    rf"\s*(?:$|[.;:!)\]}}\"'\n{QUOTED}—–]|\s-|,(?!\s*[\"'(]*(?:{NOUN}\s*)?LABEL\b|\s*(?:or\b|wait\b|actually\b|no[,.]))"
     r"|(?:because|since|as|for|due|over|rather|instead|not)\b)"
 )
 _SAID = (
@@ -41,6 +42,20 @@ _IS = rf"(?:\s*[:=→]|\s*->|\s+(?:is|would be|must be|has to be|should be)\b:?)
 
 _NAMED = rf"(?:(?:(?:the|my)\s+)?{NOUN}(?:\s+is\b)?)?\W*"
 _MINE = re.compile(rf"\b(?:I|I'd|I'll|I'm|we|we'd)\b[^.;!?]*?\b{_SAID}$", re.IGNORECASE)
+_LINK = (
+    r"(?:is|was|seems|sounds|looks|feels|appears|comes across|would be|must be|has|contains|makes|"
+    r"because|being)\b"
+)
+# Between an answer and the word that is said of it: few words, and none that say it of another.
+_SAID_OF = re.compile(
+    rf"(?!.*\b(?:to (?!be\b)|for\b|question))(?:(?:\W+\w+){{0,2}}\W+$|\W*[:=–-]|"
+    rf"(?:\W+\w+){{0,6}}?\W+{_LINK}(?:\W+\w+){{0,6}}\W+$)",
+    re.IGNORECASE,
+)
+_THEN_NAMED = re.compile(
+    rf"\b(?:is|was|would be|must be|has to be)\b|[:=(]\W*(?:{NOUN}\W*)?$", re.IGNORECASE
+)
+_ASKED = re.compile(r"\s+(?:question|situation|request)\b", re.IGNORECASE)
 _REST = re.compile(r"[^\w\n?]*(?:\n|$)")
 _WORD = re.compile(r"[\w?]")
 _LEADS = re.compile(rf"{_IS}$", re.IGNORECASE)
@@ -86,9 +101,16 @@ def own_lines(reading: Reading) -> Iterator[Found]:
 
 
 def _last_sentence(reading: Reading) -> Iterator[Found]:
-    for mention in reading.mentions[-1:]:
+    """Yield the last answer where it is a sentence; with the one it stands bare beside, if any."""
+    for number, mention in list(enumerate(reading.mentions))[-1:]:
         before, after = reading.text[: mention.start], reading.text[mention.end :]
-        if re.search(rf"[.?!]\W*{_NAMED}$", before, re.IGNORECASE) and not _WORD.search(after):
+        if _WORD.search(after):
+            return
+        for other in reading.mentions[:number][-1:]:
+            if not _WORD.search(before[other.end :]):
+                yield other.place, other
+                yield mention.place, mention
+        if re.search(rf"[.?!)]\W*{_NAMED}$", before, re.IGNORECASE):
             yield mention.place, mention
 
 
@@ -112,7 +134,7 @@ def _clauses(reading: Reading, listed: bool) -> Iterator[tuple[str, list[tuple[i
             cuts.add(mention.start)
     cuts.update(m.start for m in reading.mentions if listed and _is_heading(reading.text, m))
     places = sorted(cuts)
-    for start, end in zip(places, places[1:], strict=False):
+    for start, end in pairwise(places):
         inside = [(m.start - start, m) for m in reading.mentions if start <= m.start < end]
         yield reading.text[start:end], inside
 
@@ -129,12 +151,14 @@ def _chosen(
     told = re.compile(
         rf"(?:^|[^\w\s'’]|\b(?:so|thus|therefore|hence|then|say|think|believe|that|conclusion)\b)"
         rf"\s*[\"']?(?:(?:the|my|your|this)\s+)?(?:(?:{kinds})\s+)*{noun}[\"')]*{_IS}$"
-        rf"|^\W*(?:(?:so|thus|hence|therefore)\W+)?(?:(?:it|that|this)(?:'s| is| would be| must be)"
-        rf"(?:\s+{_SURELY})?|{_SURELY}|I (?:choose|pick|select))$",
+        rf"|^\W*(?:(?:so|thus|hence|therefore)\W+)?"
+        rf"(?:(?:it|that|this)(?:'s| is| would be| must be| has to be)"
+        rf"(?:\s+{_SURELY})?|{_SURELY}|so|thus|hence|therefore|"
+        rf"(?:I )?(?:choose|pick|select(?:ed)?):?)$",
         re.IGNORECASE,
     )
     for start, mention in mentions:
-        before = clause[:start].rstrip(" \"'([{")
+        before = clause[:start].rstrip(" ,\"'([{")
         if not _LEADS.search(before):
             before = re.sub(rf"\b(?:the\s+)?{NOUN}\W*$", "", before, flags=re.IGNORECASE).rstrip()
         nearest = before.rpartition(",")[2]
@@ -148,14 +172,20 @@ def _chosen(
 def _described(
     clause: str, mentions: Sequence[tuple[int, Mention]], words: Sequence[str]
 ) -> Iterator[Found]:
-    """``B is silly``, ``the one that does not fit is B``: one answer and a word that is asked for.
+    """``B is silly``, ``the one that does not fit is B``: one answer, called by a word asked for.
 
-    The word must not be denied, nor the sentence be a supposition.
+    The word must be said of the answer, and not denied, nor the sentence be a supposition.
     """
     if len({mention.place for _, mention in mentions}) != 1 or _UNSURE.search(clause):
         return
+    start, mention = mentions[0]
+    end = start + mention.end - mention.start
     for word in sorted(words, key=len, reverse=True):
         for match in re.finditer(rf"\b{re.escape(word)}\b", clause, re.IGNORECASE):
-            if not _NEGATION.search(clause[: match.start()]):
-                yield mentions[0][1].place, mentions[0][1]
+            if _NEGATION.search(clause[: match.start()]) or _ASKED.match(clause[match.end() :]):
+                continue
+            before = match.end() <= start and _THEN_NAMED.search(clause[match.end() : start])
+            after = match.start() >= end and _SAID_OF.match(clause[end : match.start()])
+            if before or after:
+                yield mention.place, mention
                 return

@@ -6,12 +6,14 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from felicity.asked.aside import blank
 from felicity.types import Choice
 
 NOUN = (
-    r"(?:answer|option|choice|reply|response|letter|label|version|sentence|statement|line|candidate)"
+    r"(?:answer|option|choice|reply|response|letter|label|version|sentence|statement|line|"
+    r"candidate)"
 )
 QUOTED = "¤"  # stands where a quotation stood
 _MARKS = str.maketrans({**dict.fromkeys("*_`#~>|", " "), "“": '"', "”": '"', "„": '"', "«": '"',
@@ -108,9 +110,7 @@ def _take_quotes(text: str, choice: Choice) -> tuple[str, list[Mention]]:
         if len(words) < 2:
             whole = rf"\"{words[0] if words else ''}[.!?]*\"|^\s*{''.join(words)}[.!?]*\s*$"
         for match in re.finditer(whole, text, re.IGNORECASE) if words else ():
-            found.append(
-                Mention(place=place, start=match.start(), end=match.end(), own_words=True)
-            )
+            found.append(Mention(place=place, start=match.start(), end=match.end(), own_words=True))
             text = blank(text, match.start(), match.end(), QUOTED)
     for match in re.finditer(r"\"[^\"\n]*\w[\s,.;:!?'-]+\w[^\"\n]*\"", text):
         text = blank(text, match.start(), match.end(), QUOTED)
@@ -123,7 +123,9 @@ def _labels(text: str, label: str, place: int, choice: Choice) -> list[Mention]:
     found = [
         Mention(place=place, start=match.start(), end=match.end())
         for match in re.finditer(
-            rf"(?<![\w+-])(?<!\w'){re.escape(label)}(?![\w+]|-\w|'(?!s\b)\w|[.,]\d)", text, re.IGNORECASE
+            rf"(?<![\w+-])(?<!\w'){re.escape(label)}(?![\w+]|-\w|'(?!s\b)\w|[.,]\d)",
+            text,
+            re.IGNORECASE,
         )
         if _is_label(text, match, label)
     ]
@@ -167,9 +169,7 @@ def _join(
             continue
         left.remove(beside)
         crossed = crossed or beside.place != label.place
-        joined.append(
-            Mention(place=label.place, start=label.start, end=beside.end, own_words=True)
-        )
+        joined.append(Mention(place=label.place, start=label.start, end=beside.end, own_words=True))
     return sorted([*joined, *left], key=lambda m: m.start), crossed
 
 
@@ -194,7 +194,7 @@ def _drop_pairs(text: str, mentions: list[Mention]) -> tuple[str, list[Mention],
     """Drop mentions joined to a pair, "A or B": that says neither."""
     kept = list(mentions)
     pairs = False
-    for one, two in zip(mentions, mentions[1:], strict=False):
+    for one, two in pairwise(mentions):
         between = text[one.end : two.start]
         joined = re.fullmatch(
             rf"[\s\"')]*{_JOIN}[\s\"'(]*(?:the\s+)?(?:{NOUN}\s*)?[\"'(]*", between, re.IGNORECASE

@@ -184,7 +184,9 @@ def _last_line(reading: Reading) -> Iterator[tuple[int, Span]]:
 def _is_closed(text: str, span: Span) -> bool:
     """Whether an answer begins the reply and what stands after it makes it final."""
     begins = re.fullmatch(rf"\W*(?:{NOUN}\s*:?)?\W*", plain(text[: span[0]]), re.IGNORECASE)
-    after = re.match(r"[*_`)\]\"']*(?:[.:!;\n]|\s+(?:because|since)\b)|[*_`)\]\"']+", text[span[1] :])
+    after = re.match(
+        r"[*_`)\]\"']*(?:[.:!;\n]|\s+(?:because|since)\b)|[*_`)\]\"']+", text[span[1] :]
+    )
     return begins is not None and after is not None
 
 

@@ -15,8 +15,8 @@ from felicity.types import Item
 PLACES = ("first", "second", "first_label", "second_label")
 # A reply that holds one of these says something else than a label.
 NO_LABELS = frozenset(
-    "and answer answers both either first i is it neither no none nor not one or second the yes"
-    .split()
+    {"and", "answer", "answers", "both", "either", "first", "i", "is", "it", "neither", "no"}
+    | {"none", "nor", "not", "one", "or", "second", "the", "yes"}
 )
 
 
@@ -33,7 +33,7 @@ def read_asked_task(
     file = reader.get(table, "asked.prompt", str)
     prompt = reader.text(file) if file else None
     labels = _read_texts(reader, table, "labels")
-    words = _read_texts(reader, table, "words")
+    words = _read_texts(reader, table, "words", default=[])
     pick = reader.get(table, "asked.pick", str)
     _check_labels(reader, labels)
     if pick and pick not in answers:
@@ -47,8 +47,10 @@ def read_asked_task(
     )
 
 
-def _read_texts(reader: FolderReader, table: Mapping[str, Any], name: str) -> list[str]:
-    texts = reader.get(table, f"asked.{name}", list)
+def _read_texts(
+    reader: FolderReader, table: Mapping[str, Any], name: str, default: list[str] | None = None
+) -> list[str]:
+    texts = reader.get(table, f"asked.{name}", list, default)
     good = [text for text in texts if isinstance(text, str) and text.strip()]
     if texts and len(good) < len(texts):
         reader.fault("study.toml", f"asked.{name}", texts, "texts that are not empty")
@@ -56,7 +58,8 @@ def _read_texts(reader: FolderReader, table: Mapping[str, Any], name: str) -> li
 
 
 def _check_labels(reader: FolderReader, labels: list[str]) -> None:
-    if labels and len({label.lower() for label in labels}) != 2 or len(labels) > 2:
+    told = any(fault.field == "asked.labels" for fault in reader.faults)
+    if not told and not len(labels) == len({label.lower() for label in labels}) == 2:
         reader.fault("study.toml", "asked.labels", labels, "two different labels")
     for label in labels:
         if not re.fullmatch(r"[^\W_]+", label) or label.lower() in NO_LABELS:
@@ -82,6 +85,4 @@ def _check_prompt(reader: FolderReader, file: str, prompt: str, items: tuple[Ite
         )
     allowed = [*PLACES, "question", *factors]
     for name in sorted(used - set(allowed)):
-        reader.fault(
-            file, "prompt", f"{{{name}}}", one_of(f"{{{known}}}" for known in allowed)
-        )
+        reader.fault(file, "prompt", f"{{{name}}}", one_of(f"{{{known}}}" for known in allowed))
