@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -362,3 +363,11 @@ WORDS_OF_REPLIES = (
 def test_any_words_have_a_status_and_a_value_only_if_ok(words):
     found = parse_choice(" ".join(words), "stop", SHOWN)
     assert (found.value is not None) == (found.status == "ok") == (found.span is not None)
+
+
+@pytest.mark.parametrize("piece", ["A and B ", "B, ", "A: x\n", " ", "\n", "<think>x</think>", '"'])
+def test_a_reply_that_runs_on_takes_time_by_its_length(piece):
+    """Models fall into loops; no pattern may take the square of a reply's length."""
+    started = time.perf_counter()
+    parse_choice(piece * (24_000 // len(piece)) + "x", "stop", SHOWN)
+    assert time.perf_counter() - started < 4

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from felicity.asked.mentions import NOUN, QUOTED, Mention, Reading
+from felicity.asked.mentions import NOUN, QUOTED, Mention, Reading, after, before
 
 Found = tuple[int, Mention]
 
 _BREAK = re.compile(
-    r"[.!?]+(?=[\s\"')]|$)|[;\n]|\s[–-]+\s|—|,?\s*\b(?:but|while|whereas|because|since|"
+    r"[.!?]+(?=[\s\"')]|$)|[;\n]|\s[–-]+\s|—|(?:,\s*)?\b(?:but|while|whereas|because|since|"
     r"although|though|even if|however)\b",
     re.IGNORECASE,
 )
@@ -56,8 +57,12 @@ _THEN_NAMED = re.compile(
     rf"\b(?:is|was|would be|must be|has to be)\b|[:=(]\W*(?:{NOUN}\W*)?$", re.IGNORECASE
 )
 _ASKED = re.compile(r"\s+(?:question|situation|request)\b", re.IGNORECASE)
+_BEGINS = re.compile(rf"(?:^|\n|[.!?;,{QUOTED}\"'])[\s(•-]*(?:{NOUN}\s+)?$", re.IGNORECASE)
+_HEADED = re.compile(r"\)?\s*[:.)]\s*\S|\s+[–—-]\s+\S")
 _REST = re.compile(r"[^\w\n?]*(?:\n|$)")
 _WORD = re.compile(r"[\w?]")
+_LINE = re.compile(rf"(?:^|\n)\W*{_NAMED}$", re.IGNORECASE)
+_SENTENCE = re.compile(rf"[.?!)]\W*{_NAMED}$", re.IGNORECASE)
 _LEADS = re.compile(rf"{_IS}$", re.IGNORECASE)
 
 
@@ -85,58 +90,54 @@ def _is_list(reading: Reading) -> bool:
 
 
 def _is_heading(text: str, mention: Mention) -> bool:
-    before = re.search(
-        rf"(?:^|\n|[.!?;,{QUOTED}\"'])[\s(•-]*(?:{NOUN}\s+)?$", text[: mention.start], re.IGNORECASE
-    )
-    after = re.match(r"\)?\s*[:.)]\s*\S|\s+[–—-]\s+\S", text[mention.end :])
-    return before is not None and (after is not None or mention.own_words)
+    begins = _BEGINS.search(before(text, mention.start)) is not None
+    headed = _HEADED.match(after(text, mention.end)) is not None
+    return begins and (headed or mention.own_words)
 
 
 def own_lines(reading: Reading) -> Iterator[Found]:
     """Yield each answer that has a line of its own."""
     for mention in reading.mentions:
-        before, after = reading.text[: mention.start], reading.text[mention.end :]
-        if re.search(rf"(?:^|\n)\W*{_NAMED}$", before, re.IGNORECASE) and _REST.match(after):
+        line = _LINE.search(before(reading.text, mention.start))
+        if line and _REST.match(after(reading.text, mention.end)):
             yield mention.place, mention
 
 
 def _last_sentence(reading: Reading) -> Iterator[Found]:
     """Yield the last answer where it is a sentence; with the one it stands bare beside, if any."""
     for number, mention in list(enumerate(reading.mentions))[-1:]:
-        before, after = reading.text[: mention.start], reading.text[mention.end :]
-        if _WORD.search(after):
+        if _WORD.search(reading.text, mention.end):
             return
         for other in reading.mentions[:number][-1:]:
-            if not _WORD.search(before[other.end :]):
+            if not _WORD.search(reading.text, other.end, mention.start):
                 yield other.place, other
                 yield mention.place, mention
-        if re.search(rf"[.?!)]\W*{_NAMED}$", before, re.IGNORECASE):
+        if _SENTENCE.search(before(reading.text, mention.start)):
             yield mention.place, mention
 
 
 def _leading(reading: Reading, ends: re.Pattern[str]) -> Iterator[Found]:
     """Yield the answer that begins the reply and stands by itself."""
     for mention in reading.mentions[:1]:
-        begins = re.fullmatch(rf"\W*{_NAMED}", reading.text[: mention.start], re.IGNORECASE)
-        if begins and ends.match(reading.text[mention.end :]):
+        begins = re.fullmatch(rf"\W*{_NAMED}", before(reading.text, mention.start), re.IGNORECASE)
+        if begins and ends.match(after(reading.text, mention.end)):
             yield mention.place, mention
 
 
 def _clauses(reading: Reading, listed: bool) -> Iterator[tuple[str, list[tuple[int, Mention]]]]:
     """Cut the reply into clauses, each with its mentions and where they begin in it."""
-    heads = [m.end for m in reading.mentions if listed and _is_heading(reading.text, m)]
-    cuts = {0, len(reading.text)}
-    for match in _BREAK.finditer(reading.text):
-        if not any(0 <= match.start() - end <= 1 for end in heads):
-            cuts.add(match.end())
-    for number, mention in enumerate(reading.mentions):
-        if number and _NEW_SUBJECT.search(reading.text[: mention.start]):
-            cuts.add(mention.start)
-    cuts.update(m.start for m in reading.mentions if listed and _is_heading(reading.text, m))
-    places = sorted(cuts)
+    text, heads = (
+        reading.text,
+        [m for m in reading.mentions if listed and _is_heading(reading.text, m)],
+    )
+    closed = {m.end for m in heads} | {m.end + 1 for m in heads}
+    cuts = {match.end() for match in _BREAK.finditer(text) if match.start() not in closed}
+    cuts.update(m.start for m in reading.mentions[1:] if _NEW_SUBJECT.search(before(text, m.start)))
+    places = sorted(cuts | {m.start for m in heads} | {0, len(text)})
+    starts = [m.start for m in reading.mentions]
     for start, end in pairwise(places):
-        inside = [(m.start - start, m) for m in reading.mentions if start <= m.start < end]
-        yield reading.text[start:end], inside
+        inside = reading.mentions[bisect_left(starts, start) : bisect_left(starts, end)]
+        yield text[start:end], [(m.start - start, m) for m in inside]
 
 
 def _chosen(
@@ -158,14 +159,14 @@ def _chosen(
         re.IGNORECASE,
     )
     for start, mention in mentions:
-        before = clause[:start].rstrip(" ,\"'([{")
-        if not _LEADS.search(before):
-            before = re.sub(rf"\b(?:the\s+)?{NOUN}\W*$", "", before, flags=re.IGNORECASE).rstrip()
-        nearest = before.rpartition(",")[2]
-        mine = _MINE.search(before) is not None and not _NEGATION.search(before)
-        said = mine or (told.search(before) is not None and not _NEGATION.search(nearest))
-        after = clause[start + mention.end - mention.start :]
-        if said and not _UNSURE.search(nearest) and ends.match(after):
+        said = before(clause, start).rstrip(" ,\"'([{")
+        if not _LEADS.search(said):
+            said = re.sub(rf"\b(?:the\s+)?{NOUN}\W*$", "", said, flags=re.IGNORECASE).rstrip()
+        nearest = said.rpartition(",")[2]
+        mine = _MINE.search(said) is not None and not _NEGATION.search(said)
+        chosen = mine or (told.search(said) is not None and not _NEGATION.search(nearest))
+        end = start + mention.end - mention.start
+        if chosen and not _UNSURE.search(nearest) and ends.match(after(clause, end)):
             yield mention.place, mention
 
 
@@ -184,8 +185,8 @@ def _described(
         for match in re.finditer(rf"\b{re.escape(word)}\b", clause, re.IGNORECASE):
             if _NEGATION.search(clause[: match.start()]) or _ASKED.match(clause[match.end() :]):
                 continue
-            before = match.end() <= start and _THEN_NAMED.search(clause[match.end() : start])
-            after = match.start() >= end and _SAID_OF.match(clause[end : match.start()])
-            if before or after:
+            named = match.end() <= start and _THEN_NAMED.search(clause[match.end() : start])
+            said_of = match.start() >= end and _SAID_OF.match(clause[end : match.start()])
+            if named or said_of:
                 yield mention.place, mention
                 return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,6 +17,8 @@ NOUN = (
     r"candidate)"
 )
 QUOTED = "¤"  # stands where a quotation stood
+# Characters around a mention that are looked at, so that a long reply takes time by its length.
+NEAR = 300
 _MARKS = str.maketrans({**dict.fromkeys("*_`#~>|", " "), "“": '"', "”": '"', "„": '"', "«": '"',
                         "»": '"', "‘": "'", "’": "'"})  # fmt: skip
 # After an "A" that begins a sentence these tell the label from the article.
@@ -31,6 +34,7 @@ _NOT_IT = re.compile(
     rf"in contrast to)\s+(?:the\s+)?(?:{NOUN}\s+)?[\"'(]*$",
     re.IGNORECASE,
 )
+_BESIDE = re.compile(r"[\s:.,)(\]—–-]*")
 _JOIN = r"(?:or|and|nor|/|&|\+|vs\.?|versus|and/or)"
 
 
@@ -78,6 +82,16 @@ def plain(text: str) -> str:
     return "".join(same).translate(_MARKS)
 
 
+def before(text: str, place: int) -> str:
+    """Return what stands near before a place; a letter stands for what is further away."""
+    return text[:place] if place <= NEAR else f"x{text[place - NEAR : place]}"
+
+
+def after(text: str, place: int) -> str:
+    """Return what stands near after a place; a letter stands for what is further away."""
+    return text[place:] if len(text) - place <= NEAR else f"{text[place : place + NEAR]}x"
+
+
 def read_mentions(text: str, choice: Choice) -> Reading:
     """Find what a plain text says of the two answers.
 
@@ -89,7 +103,7 @@ def read_mentions(text: str, choice: Choice) -> Reading:
     joined, crossed = _join(text, sorted(labels, key=lambda m: m.start), quotes)
     text, joined = _drop_repeated_question(text, joined)
     text, joined, pairs = _drop_pairs(text, joined)
-    joined = [m for m in joined if not _NOT_IT.search(text[: m.start])]
+    joined = [m for m in joined if not _NOT_IT.search(before(text, m.start))]
     undecided = pairs or re.search(r"\b(?:both|neither|either|equally)\b", text, re.I) is not None
     return Reading(text=text, mentions=tuple(joined), undecided=undecided, crossed=crossed)
 
@@ -141,15 +155,15 @@ def _labels(text: str, label: str, place: int, choice: Choice) -> list[Mention]:
 
 def _is_label(text: str, match: re.Match[str], label: str) -> bool:
     """Tell a label from a word: "a" as an article, first of all."""
-    before, after = text[: match.start()], text[match.end() :]
     if label.lower() != "a":
         return True
-    delimited = re.match(_ENDS, after) is not None
+    ahead, behind = after(text, match.end()), before(text, match.start())
+    delimited = re.match(_ENDS, ahead) is not None
     if match.group() != label:
-        return delimited and re.search(_OPENS, before, re.IGNORECASE) is not None
-    if delimited or re.match(rf"\s*[—–/&-]|'s\b|\s*{QUOTED}|\s+{_VERBS}", after):
+        return delimited and re.search(_OPENS, behind, re.IGNORECASE) is not None
+    if delimited or re.match(rf"\s*[—–/&-]|'s\b|\s*{QUOTED}|\s+{_VERBS}", ahead):
         return True
-    starts = re.search(r"(?:^|[.!?:\n\"(])\s*(?:[-•]\s*)?$", before) is not None
+    starts = re.search(r"(?:^|[.!?:\n\"(])\s*(?:[-•]\s*)?$", behind) is not None
     return not starts and text.upper() != text
 
 
@@ -157,20 +171,18 @@ def _join(
     text: str, labels: Sequence[Mention], quotes: Sequence[Mention]
 ) -> tuple[list[Mention], bool]:
     """Make one mention of a label with its answer's text beside it; see whether any is crossed."""
-    left, joined, crossed = list(quotes), [], False
+    by_start, starts = {quote.start: quote for quote in quotes}, [quote.start for quote in quotes]
+    joined, crossed = [], False
     for label in labels:
-        beside = next(
-            (q for q in left if re.fullmatch(r"[\s:.,)(\]—–-]*", text[label.end : q.start])
-             and q.start >= label.end),
-            None,
-        )  # fmt: skip
-        if beside is None:
+        place = bisect_left(starts, label.end)
+        beside = by_start.get(starts[place]) if place < len(starts) else None
+        if beside is None or not _BESIDE.fullmatch(text, label.end, beside.start):
             joined.append(label)
             continue
-        left.remove(beside)
+        del by_start[beside.start]
         crossed = crossed or beside.place != label.place
         joined.append(Mention(place=label.place, start=label.start, end=beside.end, own_words=True))
-    return sorted([*joined, *left], key=lambda m: m.start), crossed
+    return sorted([*joined, *by_start.values()], key=lambda m: m.start), crossed
 
 
 def _drop_repeated_question(text: str, mentions: list[Mention]) -> tuple[str, list[Mention]]:
@@ -180,31 +192,29 @@ def _drop_repeated_question(text: str, mentions: list[Mention]) -> tuple[str, li
         for m in mentions
         if m.own_words
         and text[m.start] != QUOTED
-        and re.search(r"(?:^|\n)[\s•(-]*$", text[: m.start])
-        and re.match(r"[\s.\"']*(?:\n|$)", text[m.end :])
+        and re.search(r"(?:^|\n)[\s•(-]*$", before(text, m.start))
+        and re.match(r"[\s.\"']*(?:\n|$)", after(text, m.end))
     ]
     if {m.place for m in lines} != {0, 1}:
         return text, mentions
+    repeated = set(lines)
     for mention in lines:
         text = blank(text, mention.start, mention.end)
-    return text, [m for m in mentions if m not in lines]
+    return text, [m for m in mentions if m not in repeated]
 
 
 def _drop_pairs(text: str, mentions: list[Mention]) -> tuple[str, list[Mention], bool]:
     """Drop mentions joined to a pair, "A or B": that says neither."""
-    kept = list(mentions)
-    pairs = False
+    dropped: set[Mention] = set()
     for one, two in pairwise(mentions):
-        between = text[one.end : two.start]
+        between = after(text[: two.start], one.end)
         joined = re.fullmatch(
             rf"[\s\"')]*{_JOIN}[\s\"'(]*(?:the\s+)?(?:{NOUN}\s*)?[\"'(]*", between, re.IGNORECASE
         )
-        if joined is None or one.place == two.place or one not in kept:
+        if joined is None or one.place == two.place or one in dropped:
             continue
-        if re.search(r"\band\b", between) and re.match(rf"\s+{_VERBS}", text[two.end :]):
+        if re.search(r"\band\b", between) and re.match(rf"\s+{_VERBS}", after(text, two.end)):
             continue  # "the silly one is A and B is fine": two clauses
-        kept.remove(one)
-        kept.remove(two)
-        pairs = True
+        dropped |= {one, two}
         text = blank(text, one.start, two.end)
-    return text, kept, pairs
+    return text, [m for m in mentions if m not in dropped], bool(dropped)
