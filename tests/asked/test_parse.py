@@ -249,6 +249,8 @@ NONE = [
     ("I cannot judge whether an answer is rude.", "refused"),
     ("As an AI language model, I do not find things silly.", "refused"),
     ("I prefer not to answer.", "refused"),
+    ("I can't choose between A and B.", "refused"),
+    ("Error 503: upstream unavailable", "error"),
 ]
 
 CUT = [

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from felicity.asked.aside import blank
 from felicity.types import Choice
 
 NOUN = (
@@ -108,6 +107,10 @@ def read_mentions(text: str, choice: Choice) -> Reading:
     return Reading(text=text, mentions=tuple(joined), undecided=undecided, crossed=crossed)
 
 
+def _overwrite(text: str, start: int, end: int, mark: str) -> str:
+    return text[:start] + mark * (end - start) + text[end:]
+
+
 def _unwrapped(text: str) -> str:
     """Take away quotation marks around a whole reply."""
     found = re.fullmatch(r"(\s*)\"([^\"]*)\"(\s*)", text)
@@ -125,9 +128,9 @@ def _take_quotes(text: str, choice: Choice) -> tuple[str, list[Mention]]:
             whole = rf"\"{words[0] if words else ''}[.!?]*\"|^\s*{''.join(words)}[.!?]*\s*$"
         for match in re.finditer(whole, text, re.IGNORECASE) if words else ():
             found.append(Mention(place=place, start=match.start(), end=match.end(), own_words=True))
-            text = blank(text, match.start(), match.end(), QUOTED)
+            text = _overwrite(text, match.start(), match.end(), QUOTED)
     for match in re.finditer(r"\"[^\"\n]*\w[\s,.;:!?'-]+\w[^\"\n]*\"", text):
-        text = blank(text, match.start(), match.end(), QUOTED)
+        text = _overwrite(text, match.start(), match.end(), QUOTED)
     return text, sorted(found, key=lambda m: m.start)
 
 
@@ -199,7 +202,7 @@ def _drop_repeated_question(text: str, mentions: list[Mention]) -> tuple[str, li
         return text, mentions
     repeated = set(lines)
     for mention in lines:
-        text = blank(text, mention.start, mention.end)
+        text = _overwrite(text, mention.start, mention.end, " ")
     return text, [m for m in mentions if m not in repeated]
 
 
@@ -216,5 +219,5 @@ def _drop_pairs(text: str, mentions: list[Mention]) -> tuple[str, list[Mention],
         if re.search(r"\band\b", between) and re.match(rf"\s+{_VERBS}", after(text, two.end)):
             continue  # "the silly one is A and B is fine": two clauses
         dropped |= {one, two}
-        text = blank(text, one.start, two.end)
+        text = _overwrite(text, one.start, two.end, " ")
     return text, [m for m in mentions if m not in dropped], bool(dropped)

@@ -25,9 +25,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from felicity.asked.aside import is_refusal, set_reasoning_aside
 from felicity.asked.clauses import named_answers, own_lines
 from felicity.asked.mentions import NOUN, Reading, plain, read_mentions
+from felicity.rating.reasoning import set_reasoning_aside
+from felicity.rating.refusals import is_error_message, is_refusal
 from felicity.types import Choice
 
 PARSER_VERSION = "asked-1"
@@ -47,6 +48,8 @@ CHOICE_STATUSES: tuple[ChoiceStatus, ...] = get_args(ChoiceStatus)
 
 Span = tuple[int, int]
 _CUT = {"length", "max_tokens", "model_length", "max_output_tokens", "token_limit"}
+# What chat templates end a turn with, where a server lets it through.
+_SPECIAL = re.compile(r"<\|(?:im_end|im_start|eot_id|end|endoftext|end_of_text)\|>|</?s>")
 _FIELD = re.compile(r"answer|choice|pick|letter|label|option|select|verdict|result|response", re.I)
 _TAKEN_BACK = re.compile(r"\b(?:or|maybe|perhaps|actually|no)\b[\s,]+(?:both|neither)\b", re.I)
 
@@ -98,9 +101,9 @@ def parse_choice(
     >>> [parse_choice(said, "stop", shown).status for said in ("A or B", "a silly answer", "")]
     ['ambiguous', 'unparsed', 'empty']
     """
-    if finish == "error":
+    if finish == "error" or is_error_message(text):
         return _none("error")
-    visible, open_end = set_reasoning_aside(text)
+    visible, open_end = set_reasoning_aside(_SPECIAL.sub(_spaces, text))
     if open_end:
         return _none("truncated_in_reasoning")
     if not visible.strip():
@@ -129,7 +132,9 @@ def _decide(visible: str, finish: str, choice: Choice, reading: Reading) -> Pars
         return ParsedChoice(value=place, status="ok", span=span)
     if cut:
         return _none("truncated")
-    if finish == "content_filter" or is_refusal(plain(visible)):
+    # To decline one answer ("I would not pick A") is not to decline to answer.
+    declines = not reading.mentions and is_refusal(plain(visible))
+    if finish == "content_filter" or declines:
         return _none("refused")
     open_ = reading.undecided or len({m.place for m in reading.mentions}) == 2
     return _none("ambiguous" if open_ else "unparsed")
@@ -188,6 +193,10 @@ def _is_closed(text: str, span: Span) -> bool:
         r"[*_`)\]\"']*(?:[.:!;\n]|\s+(?:because|since)\b)|[*_`)\]\"']+", text[span[1] :]
     )
     return begins is not None and after is not None
+
+
+def _spaces(match: re.Match[str]) -> str:
+    return " " * len(match.group())
 
 
 def _none(status: ChoiceStatus) -> ParsedChoice:

@@ -11,13 +11,13 @@ from felicity.asked.parse import PARSER_VERSION, parse_choice
 from felicity.asked.prompts import asked_conversations, task_of
 from felicity.asked.responses import export_picks, items_table, trials_table
 from felicity.errors import OptionError, RunError
-from felicity.manifest import read_manifest
+from felicity.manifest import describe_study, read_manifest
 from felicity.participants.chat import ChatInfo, ChatParticipant
 from felicity.rating.cost import Prices
 from felicity.rating.parsing import Parser
 from felicity.rating.run import SMOKE, RatingRun, read_replies, reparse, run_ratings
 from felicity.rating.sitting import Progress, Stopped
-from felicity.study import BUILT_IN, Study, load_choice_study
+from felicity.study import Study, load_choice_study
 from felicity.types import Message, Reply, Sampling
 
 if TYPE_CHECKING:
@@ -192,10 +192,7 @@ def _describe(study: Study) -> dict[str, Any]:
     task = task_of(study)
     return {
         "paradigm": "choice",
-        "study": study.name,
-        "study_version": study.version,
-        "study_folder": None if study.folder.parent == BUILT_IN else str(study.folder.resolve()),
-        "data_hash": study.data_hash,
+        **describe_study(study),
         "format": {"name": METHOD, "prompt": task.prompt, "labels": list(task.labels)},
         "pick": task.pick,
         "words": list(task.words),
