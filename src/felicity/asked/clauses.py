@@ -59,7 +59,9 @@ _THEN_NAMED = re.compile(
 _ASKED = re.compile(r"\s+(?:question|situation|request)\b", re.IGNORECASE)
 _BEGINS = re.compile(rf"(?:^|\n|[.!?;,{QUOTED}\"'])[\s(•-]*(?:{NOUN}\s+)?$", re.IGNORECASE)
 _HEADED = re.compile(r"\)?\s*[:.)]\s*\S|\s+[–—-]\s+\S")
-_REST = re.compile(r"[^\w\n?]*(?:\n|$)")
+_REST = re.compile(rf"[^\w\n?{QUOTED}]*(?:\n|$)")
+# A label that heads other words than its answer's.
+_OTHER_WORDS = re.compile(rf"[^\w\n]{{0,4}}{QUOTED}")
 _WORD = re.compile(r"[\w?]")
 _LINE = re.compile(rf"(?:^|\n)\W*{_NAMED}$", re.IGNORECASE)
 _SENTENCE = re.compile(rf"[.?!)]\W*{_NAMED}$", re.IGNORECASE)
@@ -96,8 +98,11 @@ def _is_heading(text: str, mention: Mention) -> bool:
 
 
 def own_lines(reading: Reading) -> Iterator[Found]:
-    """Yield each answer that has a line of its own."""
+    """Yield each answer that has a line of its own, but not a list of both with their texts."""
+    listed = _is_list(reading)
     for mention in reading.mentions:
+        if listed and mention.own_words and _is_heading(reading.text, mention):
+            continue
         line = _LINE.search(before(reading.text, mention.start))
         if line and _REST.match(after(reading.text, mention.end)):
             yield mention.place, mention
@@ -120,7 +125,8 @@ def _leading(reading: Reading, ends: re.Pattern[str]) -> Iterator[Found]:
     """Yield the answer that begins the reply and stands by itself."""
     for mention in reading.mentions[:1]:
         begins = re.fullmatch(rf"\W*{_NAMED}", before(reading.text, mention.start), re.IGNORECASE)
-        if begins and ends.match(after(reading.text, mention.end)):
+        rest = after(reading.text, mention.end)
+        if begins and ends.match(rest) and not _OTHER_WORDS.match(rest):
             yield mention.place, mention
 
 

@@ -127,7 +127,7 @@ def _decide(visible: str, finish: str, choice: Choice, reading: Reading) -> Pars
         return _none("truncated" if cut else "ambiguous")
     if places:
         place, span = named[-1 if marked else 0]
-        if cut and not (marked or _is_closed(visible, span)):
+        if cut and not (marked or _is_closed(visible, span, choice)):
             return _none("truncated")
         return ParsedChoice(value=place, status="ok", span=span)
     if cut:
@@ -186,8 +186,13 @@ def _last_line(reading: Reading) -> Iterator[tuple[int, Span]]:
         yield from ((place, (mention.start, mention.end)) for place, mention in found)
 
 
-def _is_closed(text: str, span: Span) -> bool:
-    """Whether an answer begins the reply and what stands after it makes it final."""
+def _is_closed(text: str, span: Span, choice: Choice) -> bool:
+    """Whether a label begins the reply and what stands after it makes it final.
+
+    An answer's text does not: the other's may follow, where a reply repeats the question.
+    """
+    if text[slice(*span)].lower() not in {label.lower() for label in choice.labels}:
+        return False
     begins = re.fullmatch(rf"\W*(?:{NOUN}\s*:?)?\W*", plain(text[: span[0]]), re.IGNORECASE)
     after = re.match(
         r"[*_`)\]\"']*(?:[.:!;\n]|\s+(?:because|since)\b)|[*_`)\]\"']+", text[span[1] :]
