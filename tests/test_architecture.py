@@ -15,8 +15,9 @@ MAY_IMPORT = {
     "stats": {"stats"},
     "scoring": {"scoring"},
     "participants": {"participants", "scoring", "cache"},
-    "study": {"study", "study_reader", "selection", "rating"},
-    "study_reader": {"study", "folder_reader", "rating"},
+    "study": {"study", "study_reader", "selection", "rating", "asked"},
+    "study_reader": {"study", "folder_reader", "rating", "asked"},
+    "asked": {"asked", "rating", "folder_reader", "study", "manifest", "participants"},
     "folder_reader": set(),
     "selection": {"study"},
     "rating": {
@@ -33,7 +34,8 @@ MAY_IMPORT = {
     "manifest": {"study", "rating"},
     "runner": {"study", "journal", "manifest", "responses", "participants", "scoring"},
     "responses": {"study", "journal", "runner"},
-    "report": {"report", "stats", "study", "runner", "rating", "reference_reader"},
+    "report": {"report", "stats", "study", "runner", "rating", "reference_reader"}
+    | {"asked", "manifest"},
     "reference_reader": {"stats", "folder_reader", "rating", "study"},
     "reference_model": {"stats", "reference_reader"},
     "checks": {"study", "stats", "wordfrequency"},

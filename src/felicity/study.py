@@ -15,6 +15,7 @@ from felicity.selection import select_items
 from felicity.types import Item, TextPair, Trial
 
 if TYPE_CHECKING:
+    from felicity.asked.task import AskedTask
     from felicity.rating.study import RatingStudy
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -109,7 +110,7 @@ class ReferenceGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
-    """A study folder, read and validated."""
+    """A study folder, read and validated. ``asked`` is its task in words, where it has one."""
 
     name: str
     title: str
@@ -123,6 +124,7 @@ class Study:
     formats: Mapping[str, Format]
     default_format: str
     reference: tuple[ReferenceGroup, ...]
+    asked: AskedTask | None = None
 
     @property
     def data_hash(self) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from felicity.asked.reader import read_asked_task
 from felicity.errors import Fault, one_of
 from felicity.folder_reader import FolderReader, Row
 from felicity.rating.reader import read_rating_study
@@ -46,6 +47,7 @@ def _read_choice_study(reader: FolderReader, table: Mapping[str, Any]) -> Study 
     items = _read_items(reader, table, design)
     formats, default = _read_formats(reader, table, items)
     reference = _read_reference(reader, table, design)
+    asked = read_asked_task(reader, table, design.answers, items)
     if reader.faults:
         return None
     study = Study(
@@ -61,6 +63,7 @@ def _read_choice_study(reader: FolderReader, table: Mapping[str, Any]) -> Study 
         formats=formats,
         default_format=default,
         reference=reference,
+        asked=asked,
     )
     return None if reader.faults else study
 

@@ -178,6 +178,31 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Two answers as they are shown, of which one is to be named: a scale with labels for values.
+
+    Attributes
+    ----------
+    labels
+        What the answers are called, in the order shown; a reply is to be one of them.
+    answers
+        Their texts, in the same order.
+    words
+        Words that name what is looked for ("silly"), by which a sentence of a reply is understood.
+
+    Examples
+    --------
+    >>> shown = Choice(labels=("A", "B"), answers=("At noon.", "At some time."), words=("vague",))
+    >>> shown.labels[shown.answers.index("At some time.")]
+    'B'
+    """
+
+    labels: tuple[str, str]
+    answers: tuple[str, str]
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """One question of a conversation: one trial. ``text`` is what the user says."""
 
@@ -191,7 +216,7 @@ class Conversation:
     """Questions put one after the other to one participant, each after its earlier replies.
 
     A single question is a conversation of one turn. ``repeat`` counts from 0 and is part of
-    every trial id.
+    every trial id. ``scale`` is what the replies are read on.
     """
 
     conversation_id: str
@@ -199,7 +224,7 @@ class Conversation:
     repeat: int
     system: str | None
     turns: tuple[Turn, ...]
-    scale: Scale
+    scale: Scale | Choice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

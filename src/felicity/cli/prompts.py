@@ -11,7 +11,7 @@ from felicity.cli.output import JSON_OPTION, note, print_json
 from felicity.cli.studies import StudyArgument
 
 if TYPE_CHECKING:
-    from felicity.types import Conversation
+    from felicity.types import Conversation, Scale
 
 
 def prompts(
@@ -32,8 +32,9 @@ def prompts(
     from felicity.rating.prompts import conversations
     from felicity.study import load_rating_study
 
+    loaded = load_rating_study(study)
     chosen = conversations(
-        load_rating_study(study),
+        loaded,
         promptings=prompting or None,
         repeats=1,
         presentation=presentation,
@@ -43,7 +44,7 @@ def prompts(
         limit=limit,
     )
     if as_json:
-        print_json([_plain(conversation) for conversation in chosen])
+        print_json([_plain(conversation, loaded.scale) for conversation in chosen])
         return
     for conversation in chosen:
         print(f"=== {conversation.conversation_id}")
@@ -54,12 +55,12 @@ def prompts(
     note(f"conversations: {len(chosen)}, each held once for every repeat")
 
 
-def _plain(conversation: Conversation) -> dict[str, Any]:
+def _plain(conversation: Conversation, scale: Scale) -> dict[str, Any]:
     return {
         "conversation_id": conversation.conversation_id,
         "prompting": conversation.prompting,
         "repeat": conversation.repeat,
-        "scale": [conversation.scale.low, conversation.scale.high],
+        "scale": [scale.low, scale.high],
         "messages": _messages(conversation),
     }
 

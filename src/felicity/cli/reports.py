@@ -80,12 +80,12 @@ def _refuse(given: Mapping[str, bool], paradigm: str) -> None:
 
 def _report_choice(run: list[Path], folder: Path, score: str, seed: int, as_json: bool) -> None:
     from felicity.report import analyse, write_report
+    from felicity.report.asked import read_choice_run
     from felicity.report.files import as_json as plain
     from felicity.report.table import main_table
     from felicity.report.words import in_words
-    from felicity.runner import read_run
 
-    runs = [read_run(each) for each in run]
+    runs = [read_choice_run(each) for each in run]
     analysis = analyse(runs, runs[0].study, score=score, seed=seed)
     paths = write_report(analysis, folder)
     if as_json:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from felicity.participants.chat import is_same_model
 from felicity.rating.journal import ReplyJournal
 from felicity.rating.records import ParsedReply, Row
-from felicity.types import Scale
 
 
 class Parsed(Protocol):
@@ -18,7 +17,7 @@ class Parsed(Protocol):
 
     @property
     def value(self) -> float | None:
-        """The rating, or None."""
+        """The rating, or the place of the answer that is named; or None."""
         ...
 
     @property
@@ -33,10 +32,14 @@ class Parsed(Protocol):
 
 
 class Parse(Protocol):
-    """A parser: `felicity.rating.parse.parse_reply`, or another with the same call."""
+    """A parser: `felicity.rating.parse.parse_reply`, or another with the same call.
+
+    A parser of ratings takes a `Scale`, one of choices a `Choice`: the kind that the conversations
+    of its study carry.
+    """
 
     def __call__(
-        self, text: str, finish: str, scale: Scale, *, reasoning: str | None = None
+        self, text: str, finish: str, scale: Any, /, *, reasoning: str | None = None
     ) -> Parsed:
         """Parse one reply."""
         ...

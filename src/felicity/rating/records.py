@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 
 from felicity.participants.chat import ChatInfo
-from felicity.types import Message, Reply, Sampling, Scale
+from felicity.types import Choice, Message, Reply, Sampling, Scale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class Attempt:
     turn: int
     key: str
     messages: tuple[Message, ...]
-    scale: Scale
+    scale: Scale | Choice
     requested: Sampling
     reply: Reply
 
@@ -104,7 +104,7 @@ def read_messages(text: str) -> tuple[Message, ...]:
 
 
 @lru_cache(maxsize=256)
-def as_json(value: Sampling | Scale) -> str:
+def as_json(value: Sampling | Scale | Choice) -> str:
     """Write a flat value as JSON."""
     return json.dumps(asdict(value), ensure_ascii=False)
 
@@ -116,9 +116,12 @@ def read_sampling(text: str) -> Sampling:
 
 
 @lru_cache(maxsize=256)
-def read_scale(text: str) -> Scale:
-    """Read what `as_json` has written of a scale."""
-    return Scale(**json.loads(text))
+def read_scale(text: str) -> Scale | Choice:
+    """Read what `as_json` has written of a scale or a choice."""
+    fields = json.loads(text)
+    if "labels" not in fields:
+        return Scale(**fields)
+    return Choice(**{name: tuple(value) for name, value in fields.items()})
 
 
 def storable(text: str) -> str:

@@ -94,7 +94,7 @@ def run_ratings(
         As asked for. With a seed, every trial gets one derived from it.
     manifest
         What identifies the study: ``study``, ``data_hash`` and whatever else is to stand in
-        run.json.
+        run.json. Its ``paradigm`` is ``rating`` unless given.
     parser
         Parses the replies once they are in the journal.
     max_connections
@@ -160,13 +160,19 @@ def read_ratings(folder: Path | str) -> RatingRun:
         Where it is no run, or a choice study's.
     """
     path = Path(folder)
-    manifest = read_manifest(path)
-    if manifest.get("paradigm") != "rating":
+    if read_manifest(path).get("paradigm") != "rating":
         raise RunError(
             "this is the run of a choice study; expected a rating run",
             where=str(path),
             hint="`felicity report` takes both",
         )
+    return read_replies(path)
+
+
+def read_replies(folder: Path | str) -> RatingRun:
+    """Read the folder of a run of either paradigm whose replies are in words."""
+    path = Path(folder)
+    manifest = read_manifest(path)
     return RatingRun(
         folder=path,
         manifest=manifest,
@@ -178,7 +184,7 @@ def read_ratings(folder: Path | str) -> RatingRun:
 def reparse(folder: Path | str, parser: Parser) -> RatingRun:
     """Parse all replies of a run anew, without a call; the replies stay as they are."""
     path = Path(folder)
-    manifest = read_ratings(path).manifest
+    manifest = read_replies(path).manifest
     with only_run(path), ReplyJournal(path / JOURNAL) as journal:
         journal.clear_parsed()
         return _finish(path, dict(manifest), journal, parser)
@@ -266,7 +272,7 @@ def _finish(
         "parser_version": parser.version,
     }
     write_manifest(folder, manifest)
-    finished = read_ratings(folder)
+    finished = read_replies(folder)
     export_replies(folder, finished.responses)
     return finished
 

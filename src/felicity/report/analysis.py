@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from felicity.errors import OptionError, RunError, one_of
+from felicity.report.asked import ChoiceRun, measure_orders, pick_margins
 from felicity.runner import Run
 from felicity.stats.accuracy import (
     Counts,
@@ -21,11 +22,14 @@ from felicity.stats.accuracy import (
     wilson_interval,
 )
 from felicity.stats.compare import Difference, compare_with_people, holm, p_against_chance
+from felicity.stats.orders import OrderEffects
 from felicity.study import Design, ReferenceGroup, Study
 
 SCORES = ("log_prob_mean", "log_prob_sum", "bits_per_character", "pmi")
 LOWER_IS_BETTER = ("bits_per_character",)
 OVERALL = "overall"
+# What an asked run has in the place of a score.
+PICK = "pick"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,15 +56,17 @@ class ParticipantResult:
     """A participant's row: cells by level and overall, and accuracy under each variant.
 
     ``margins`` has a row per item: ``item_id``, ``unit``, the factors and ``margin`` (first
-    answer's score minus the second's; None where missing).
+    answer's score minus the second's; None where missing). An asked run has a row per item and
+    order, with ``margin`` 1 for a right pick and −1 for a wrong one, and has ``orders``.
     """
 
-    run: Run
+    run: ChoiceRun
     score: str
     cells: Mapping[str, Cell]
     variants: Mapping[str, Mapping[str, Mapping[str, float]]]
     statuses: Mapping[str, int]
     margins: pl.DataFrame
+    orders: OrderEffects | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,18 +81,19 @@ class Analysis:
 
 
 def analyse(
-    runs: Sequence[Run], study: Study, *, score: str = "log_prob_mean", seed: int = 0
+    runs: Sequence[ChoiceRun], study: Study, *, score: str = "log_prob_mean", seed: int = 0
 ) -> Analysis:
     """Compute the table of a choice study.
 
     Parameters
     ----------
     runs
-        Runs of this study.
+        Runs of this study, by log-probability or asked.
     study
         The study.
     score
-        ``log_prob_mean`` (the papers'), ``log_prob_sum``, ``bits_per_character`` or ``pmi``.
+        ``log_prob_mean`` (the papers'), ``log_prob_sum``, ``bits_per_character`` or ``pmi``. An
+        asked run has none of them: its picks count.
     seed
         Of the resampling.
 
@@ -140,9 +147,17 @@ def _counts(table: pl.DataFrame) -> Counts:
     return count_wins(margins, np.asarray(table["unit"].to_list(), dtype=np.str_))
 
 
-def _result(run: Run, study: Study, score: str, seed: int) -> ParticipantResult:
+def _result(run: ChoiceRun, study: Study, score: str, seed: int) -> ParticipantResult:
     design = study.design
-    margins = margins_table(run, design, score)
+    if isinstance(run, Run):
+        margins, statuses, groups = (
+            margins_table(run, design, score),
+            run.responses,
+            design.variants,
+        )
+    else:
+        margins, statuses, score = pick_margins(run), run.trials, PICK
+        groups = (*design.variants, ("shown_first",))
     rng = np.random.default_rng(seed)
     cells: dict[str, Cell] = {}
     draws: list[Floats] = []
@@ -158,9 +173,10 @@ def _result(run: Run, study: Study, score: str, seed: int) -> ParticipantResult:
         run=run,
         score=score,
         cells=cells,
-        variants=_variants(margins, design),
-        statuses=dict(run.responses["status"].value_counts().iter_rows()),
+        variants=_variants(margins, design, groups),
+        statuses=dict(statuses["status"].value_counts().iter_rows()),
         margins=margins,
+        orders=None if isinstance(run, Run) else measure_orders(run, seed),
     )
 
 
@@ -222,10 +238,12 @@ def _overall(
     )
 
 
-def _variants(margins: pl.DataFrame, design: Design) -> dict[str, dict[str, dict[str, float]]]:
+def _variants(
+    margins: pl.DataFrame, design: Design, groups: Sequence[tuple[str, ...]]
+) -> dict[str, dict[str, dict[str, float]]]:
     """Accuracy per level under each variant: how much wording or names alone move the score."""
     table: dict[str, dict[str, dict[str, float]]] = {}
-    for group in design.variants:
+    for group in groups:
         by = pl.concat_str([pl.col(c) for c in group], separator="/").alias("variant")
         rows: dict[str, dict[str, float]] = {}
         for (variant,), part in sorted(margins.with_columns(by).group_by("variant")):

@@ -13,6 +13,7 @@ from felicity.errors import RunError
 from felicity.report.analysis import Analysis, Cell
 from felicity.report.table import as_csv, as_latex, as_markdown, main_table, names_of
 from felicity.report.words import in_words
+from felicity.stats.orders import OrderEffects
 
 
 def as_json(analysis: Analysis) -> dict[str, Any]:
@@ -28,12 +29,13 @@ def as_json(analysis: Analysis) -> dict[str, Any]:
                 "spec": told["participant"]["spec"],
                 "method": told["participant"]["method"],
                 "format": told["format"]["name"],
-                "prefix": told["participant"]["prefix"],
-                "dtype": told["participant"]["dtype"],
+                "prefix": told["participant"].get("prefix"),
+                "dtype": told["participant"].get("dtype"),
                 "complete": result.run.complete,
                 "statuses": dict(result.statuses),
                 "cells": {key: _plain_cell(cell) for key, cell in result.cells.items()},
                 "variants": result.variants,
+                "orders": _plain_orders(result.orders),
             }
         )
     return {
@@ -75,6 +77,21 @@ def _plain_cell(cell: Cell) -> dict[str, Any]:
             }
             for label, difference in (cell.against or {}).items()
         },
+    }
+
+
+def _plain_orders(orders: OrderEffects | None) -> dict[str, Any] | None:
+    if orders is None:
+        return None
+    interval = orders.interval
+    return {
+        "position_bias": orders.position_bias,
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+        "picks": orders.picks,
+        "consistency": orders.consistency,
+        "pairs": orders.pairs,
+        "asked": orders.asked,
     }
 
 

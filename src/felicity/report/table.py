@@ -53,7 +53,7 @@ def names_of(analysis: Analysis) -> list[str]:
     for extra in ("method", "prefix", "dtype"):
         places = [(name, str(t["format"]["name"])) for name, t in zip(names, told, strict=True)]
         for i, place in enumerate(places):
-            if places.count(place) > 1:
+            if places.count(place) > 1 and extra in told[i]["participant"]:
                 names[i] = f"{names[i]}, {extra} {told[i]['participant'][extra]}"
     return names
 
@@ -90,11 +90,27 @@ def main_table(analysis: Analysis, *, intervals: bool = True) -> TextTable:
         rows=tuple(rows),
         people=len(analysis.people),
         note=(
-            f"Accuracy: share of items whose {analysis.study.design.answers[0]} has the strictly "
-            f"higher {analysis.score}; chance is .50. In brackets 95 % intervals: over dialogues "
-            "for models (bootstrap), over answers for people (Wilson)."
+            f"Accuracy: {_measured(analysis)}; chance is .50. In brackets 95 % intervals: over "
+            "dialogues for models (bootstrap), over answers for people (Wilson)."
         ),
     )
+
+
+def _measured(analysis: Analysis) -> str:
+    """Say what is counted: of the items, and of the replies of those that were asked."""
+    said = []
+    if any(result.orders is None for result in analysis.participants):
+        first = analysis.study.design.answers[0]
+        said.append(f"share of items whose {first} has the strictly higher {analysis.score}")
+    if any(result.orders is not None for result in analysis.participants):
+        pick = (
+            analysis.study.asked.pick if analysis.study.asked else analysis.study.design.answers[1]
+        )
+        said.append(
+            f"for format asked, share of usable replies that point out the {pick}, each item being "
+            "shown in both orders"
+        )
+    return "; ".join(said)
 
 
 def as_markdown(table: TextTable) -> str:

@@ -8,6 +8,7 @@ import polars as pl
 
 from felicity.report.analysis import OVERALL, Analysis, Cell, ParticipantResult, _counts
 from felicity.report.table import names_of, number
+from felicity.stats.orders import OrderEffects
 
 ALPHA = 0.05
 
@@ -26,13 +27,18 @@ def _about(name: str, result: ParticipantResult, analysis: Analysis) -> str:
     told = result.run.manifest
     known = {k: c for k, c in result.cells.items() if k != OVERALL and c.accuracy is not None}
     text = f"{name} ({told['participant']['method']}, format {told['format']['name']})"
-    if told["participant"]["instruct"]:
+    if result.orders is not None:
+        text = f"{name} (asked)"
+    if told["participant"].get("instruct"):
         text += " is an instruction-tuned model read here as plain text, without chat template;"
         text += " it"
     if not known:
         return f"{text} has no usable item."
     overall = result.cells[OVERALL]
-    if overall.accuracy is not None and overall.interval is not None:
+    if result.orders is not None and overall.accuracy is not None:
+        pick = told["pick"]
+        text += f" points out the {pick} in {_share(overall)} of its usable replies overall."
+    elif overall.accuracy is not None and overall.interval is not None:
         text += f" prefers the {design.answers[0]} in {_share(overall)} of items overall."
     else:
         text += f" was asked {overall.asked} items; there is no overall score of a part."
@@ -54,7 +60,11 @@ def _about(name: str, result: ParticipantResult, analysis: Analysis) -> str:
         text += _beside(group, known, short)
     text += "".join(_moves(group, rows) for group, rows in result.variants.items())
     missing = overall.asked - overall.usable
-    if missing:
+    if result.orders is not None:
+        text += f" {_order_words(result.orders)}"
+    if missing and result.orders is not None:
+        text += f" {missing} of {overall.asked} replies name no answer{_statuses(result)}."
+    elif missing:
         text += f" {missing} of {overall.asked} items had no usable score."
     if overall.ties:
         text += f" {overall.ties} items are ties, counted as not won."
@@ -72,6 +82,28 @@ def _moves(group: str, rows: Mapping[str, Mapping[str, float]]) -> str:
     return (
         f" Over variants of {group} it lies between {number(min(means))} and {number(max(means))}."
     )
+
+
+def _order_words(orders: OrderEffects) -> str:
+    """Say how far the place of an answer decides, and how often both orders agree."""
+    if orders.position_bias is None or orders.interval is None:
+        return "No reply says anything of position bias."
+    bounds = f"[{number(orders.interval.low)}, {number(orders.interval.high)}]"
+    text = (
+        f"Position bias: it picks the answer shown first in {number(orders.position_bias)} "
+        f"{bounds} of {orders.picks} usable replies (.50 is none)"
+    )
+    if orders.consistency is None:
+        return f"{text}; no item is usable in both orders."
+    return (
+        f"{text}; in {number(orders.consistency)} of the {orders.pairs} items usable in both "
+        "orders it picks the same answer both times."
+    )
+
+
+def _statuses(result: ParticipantResult) -> str:
+    counts = sorted((k, n) for k, n in result.statuses.items() if k != "ok")
+    return f" ({', '.join(f'{status} {count}' for status, count in counts)})" if counts else ""
 
 
 def _beside(group: str, known: dict[str, Cell], short: dict[str, str]) -> str:
@@ -98,6 +130,8 @@ def _formats(analysis: Analysis) -> list[str]:
     """For runs that differ in format only: how far the format alone moves each level."""
     groups: dict[tuple[str, ...], list[ParticipantResult]] = {}
     for result in analysis.participants:
+        if result.orders is not None:
+            continue
         told = result.run.manifest["participant"]
         same = (told["weights_fingerprint"], told["method"], told["prefix"], told["dtype"])
         groups.setdefault(same, []).append(result)

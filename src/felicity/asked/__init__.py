@@ -1,0 +1,1 @@
+"""Choice studies asked in words: two answers are shown, and one of them is to be named."""
