@@ -92,3 +92,31 @@ def test_a_users_mistake_ends_in_a_message(capsys, server, tmp_path, words, mess
     assert out == ""
     assert message in " ".join(err.split())
     assert server.requests == []
+
+
+ASKED = ["run", "gricean-maxims", "--method", "asked", "--model", "api:openai-api/desk/good-model"]
+
+
+def test_a_choice_study_is_asked_of_a_server_and_stands_in_the_table(capsys, server, tmp_path):
+    server.reply = "A"
+    words = [*ASKED, "--where", "wording=0", "--where", "questioner=Leslie", "--out", str(tmp_path)]
+    told = json.loads(call(capsys, *words, "--dry-run", "--json")[1])
+    assert told["calls"] == 500
+    assert server.requests == []
+    code, out, err = call(capsys, *words, "--limit", "4", "--json")
+    (run,) = json.loads(out)["runs"]
+    assert code == 0, err
+    assert run["folder"].endswith("gricean-maxims/openai-api-desk-good-model-asked")
+    assert (run["complete"], run["statuses"]) == (True, {"ok": 8})
+    told = json.loads(call(capsys, "report", run["folder"], "--json")[1])
+    (participant,) = told["participants"]
+    assert participant["method"] == "asked"
+    assert participant["cells"]["quantity_1"]["accuracy"] == 0.5
+    text = call(capsys, "report", run["folder"])[1]
+    assert "position" in text
+
+
+def test_options_that_mean_nothing_when_asked_are_refused(capsys, server):
+    code, _, err = call(capsys, *ASKED, "--repeats", "3")
+    assert code == 1
+    assert "in a choice study" in err

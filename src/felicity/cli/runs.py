@@ -26,8 +26,8 @@ def run(
     folder: Path = typer.Option(None, help="The run folder itself, for one model."),
     method: str = typer.Option(
         None,
-        help="Choice: logprob, pll_within_word_l2r, pll_original; default by architecture. "
-        "Rating: sampled (default) or expected.",
+        help="Choice: logprob, pll_within_word_l2r, pll_original (default by architecture), or "
+        "asked, of chat models. Rating: sampled (default) or expected.",
     ),
     where: list[str] = typer.Option([], help="Only items with FACTOR=LEVEL; may be repeated."),
     limit: int = typer.Option(None, min=1, help="Only so many items (per prompting)."),
@@ -94,17 +94,24 @@ def run(
         dry_run=dry_run,
     )
     loaded = load_study(study)
-    if isinstance(loaded, Study):
+    if not isinstance(loaded, Study):
+        from felicity.cli import rating_runs
+
+        if dry_run:
+            rating_runs.dry_run(loaded, options, as_json)
+        else:
+            _run_all(model, rating_runs.prepare(loaded, options), as_json)
+    elif method == "asked":
+        from felicity.cli import asked_runs
+
+        if dry_run:
+            asked_runs.dry_run(loaded, options, as_json)
+        else:
+            _run_all(model, asked_runs.prepare(loaded, options), as_json)
+    else:
         from felicity.cli import choice_runs
 
         _run_all(model, choice_runs.prepare(loaded, options), as_json)
-        return
-    from felicity.cli import rating_runs
-
-    if dry_run:
-        rating_runs.dry_run(loaded, options, as_json)
-    else:
-        _run_all(model, rating_runs.prepare(loaded, options), as_json)
 
 
 def _run_all(models: list[str], run_one: Callable[[str], dict[str, Any]], as_json: bool) -> None:

@@ -74,7 +74,7 @@ def open_participant(
         raise ModelError(
             "a model behind an API gives no log-probabilities of given answers",
             where=spec,
-            hint="choice studies score embedded:… and hf:… models",
+            hint="it can be asked to choose: --method asked",
         )
     if parsed.kind == "embedded":
         model = embedded_model(parsed.source)

@@ -1,0 +1,63 @@
+"""`felicity run --method asked`: a choice study put in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from felicity.asked.prompts import asked_conversations
+from felicity.asked.run import METHOD, run_asked
+from felicity.cli.chat_models import open_chat, prices_of, sampling_of, show_estimate, summary
+from felicity.cli.options import RunOptions
+from felicity.cli.progress import progress_of
+from felicity.participants.spec import parse_spec
+from felicity.study import Study
+
+# The answer that is named, not one drawn: as a child is asked once.
+TEMPERATURE = 0.0
+
+
+def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]]:
+    """Check the options; return what runs one model and sums its run up."""
+    _refuse(options)
+    asked_conversations(study, where=options.where, limit=options.limit)
+    sampling, prices = sampling_of(options, TEMPERATURE), prices_of(options)
+
+    def run_one(spec: str) -> dict[str, Any]:
+        participant = open_chat(spec, options, method="sampled")
+        with progress_of(participant.info.label) as progress:
+            done = run_asked(
+                study,
+                participant,
+                options.place(study.name, parse_spec(spec).slug, METHOD),
+                sampling=sampling,
+                where=options.where,
+                limit=options.limit,
+                max_connections=options.max_connections,
+                smoke=options.smoke,
+                prices=prices,
+                max_cost=options.max_cost,
+                progress=progress,
+            )
+        return summary(done, dict(done.trials["status"].value_counts().iter_rows()))
+
+    return run_one
+
+
+def dry_run(study: Study, options: RunOptions, as_json: bool) -> None:
+    """Say what would be asked and what it may cost; ask nothing."""
+    _refuse(options)
+    asked = asked_conversations(study, where=options.where, limit=options.limit)
+    show_estimate(asked, options, sampling_of(options, TEMPERATURE), as_json)
+
+
+def _refuse(options: RunOptions) -> None:
+    options.refuse(
+        "choice",
+        {
+            "--format": options.format,
+            "--prompting": options.promptings,
+            "--repeats": options.repeats,
+            "--presentation": options.presentation,
+        },
+    )

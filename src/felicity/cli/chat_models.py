@@ -1,0 +1,108 @@
+"""What `felicity run` needs wherever a model replies in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from felicity.cli.options import RunOptions
+from felicity.cli.output import note, print_json
+from felicity.errors import OptionError
+from felicity.participants.spec import parse_spec
+from felicity.rating.cost import Prices, estimate
+from felicity.types import Conversation, Sampling, Scale
+
+if TYPE_CHECKING:
+    from felicity.asked.run import AskedRun
+    from felicity.participants.chat import ChatParticipant
+    from felicity.rating.run import RatingRun
+
+
+def open_chat(
+    spec: str, options: RunOptions, *, method: str, scale: Scale | None = None
+) -> ChatParticipant:
+    """Open a model behind an API or on this machine; say what is to be noted of it."""
+    participant = _open(spec, options, method, scale)
+    for text in participant.info.notes:
+        note(f"note: {text}")
+    return participant
+
+
+def _open(spec: str, options: RunOptions, method: str, scale: Scale | None) -> ChatParticipant:
+    if parse_spec(spec).kind == "api":
+        if method != "sampled":
+            raise OptionError(
+                f'got "{method}" for {spec}; expected sampled',
+                where="--method",
+                hint="expected needs the model itself: embedded:… or hf:…",
+            )
+        from felicity.participants.api import open_api
+
+        return open_api(spec)
+    from felicity.participants.local_chat import open_local_chat
+
+    if options.threads is not None:
+        import torch
+
+        torch.set_num_threads(options.threads)
+    return open_local_chat(
+        spec,
+        method=method,
+        scale=scale,
+        device=options.device,
+        dtype=options.dtype,
+        trust_remote_code=options.trust_remote_code,
+        report=note,
+    )
+
+
+def sampling_of(options: RunOptions, temperature: float | None) -> Sampling:
+    """Return the sampling that was asked for; ``temperature`` is the default."""
+    chosen = temperature if options.temperature is None else options.temperature
+    return Sampling(temperature=chosen, max_tokens=options.max_tokens, seed=options.seed)
+
+
+def prices_of(options: RunOptions) -> Prices | None:
+    """Return the prices, or None where none was given."""
+    if options.price_in is None and options.price_out is None:
+        return None
+    return Prices(tokens_in=options.price_in or 0.0, tokens_out=options.price_out or 0.0)
+
+
+def show_estimate(
+    conversations: Sequence[Conversation], options: RunOptions, sampling: Sampling, as_json: bool
+) -> None:
+    """Say what would be asked and what it may cost; ask nothing."""
+    found = estimate(conversations, prices_of(options), sampling=sampling)
+    if as_json:
+        print_json(asdict(found))
+        return
+    for messages in found.samples:
+        for message in messages:
+            print(f"[{message.role}]\n{message.content}\n")
+        print("-" * 72)
+    low, high = found.tokens_in
+    print(f"{found.calls} calls")
+    print(f"about {low if low == high else f'{low} to {high}'} tokens in (4 characters each)")
+    print(f"{found.tokens_out[0]} to {found.tokens_out[1]} tokens out")
+    if found.cost is None:
+        note("for the cost give --price-in and --price-out, for a million tokens each")
+    else:
+        print(f"{found.cost[0]:.2f} to {found.cost[1]:.2f} {found.currency}")
+
+
+def summary(done: RatingRun | AskedRun, statuses: dict[str, int]) -> dict[str, Any]:
+    """Sum a run up; say on standard error what is to be noted of it."""
+    for text in done.manifest["sampling_notes"]:
+        note(f"note: {text}")
+    if done.stopped is not None:
+        note(f"stopped before the end: {done.stopped}")
+    return {
+        "folder": str(done.folder),
+        "complete": done.complete,
+        "responses": sum(statuses.values()),
+        "asked": done.asked,
+        "stopped": done.stopped,
+        "statuses": statuses,
+    }
