@@ -6,6 +6,7 @@ import json
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 from felicity import load_study
 from felicity.asked.prompts import asked_conversations
@@ -313,3 +314,16 @@ def test_dialogues_are_the_unit(study, tmp_path):
     cell = analyse([run], study).participants[0].cells["all"]
     assert (cell.units, cell.usable) == (2, 8)
     assert cell.p_chance > 0.05
+
+
+def test_felicity_report_prints_an_asked_run(study, tmp_path):
+    from felicity.cli import app
+
+    run = ask(study, lambda _a, _b: "A", tmp_path / "run")
+    done = CliRunner().invoke(app, ["report", str(run.folder), "--json"])
+    assert done.exit_code == 0, done.output
+    printed = json.loads(done.stdout)
+    assert printed["participants"][0]["orders"]["consistency"] == 0.0
+    assert (run.folder / "report" / "table.tex").is_file()
+    shown = CliRunner().invoke(app, ["report", str(run.folder)])
+    assert "Position bias" in shown.stdout

@@ -13,8 +13,8 @@ Evidence of one kind that names both answers, "A or B", "both" and "neither" are
 answer that is spoken of without being named ("A is polite") counts for nothing.
 
 A reply that was cut off (finish ``length``) has an answer only where no more could change it: a
-marked one, or one that begins the reply and is closed ("B.", "**B**", "B because"). A lone "B" may
-have become "Both".
+marked one, or a label that begins the reply and has a line of its own or a reason ("B because"). A
+lone "B" may have become "Both", and "A." a list of both.
 """
 
 from __future__ import annotations
@@ -187,16 +187,14 @@ def _last_line(reading: Reading) -> Iterator[tuple[int, Span]]:
 
 
 def _is_closed(text: str, span: Span, choice: Choice) -> bool:
-    """Whether a label begins the reply and what stands after it makes it final.
+    """Whether a label begins the reply and has a line of its own, or a reason.
 
-    An answer's text does not: the other's may follow, where a reply repeats the question.
+    "A: fine" and "A." may be the beginning of a list of both, and so may an answer's text.
     """
     if text[slice(*span)].lower() not in {label.lower() for label in choice.labels}:
         return False
     begins = re.fullmatch(rf"\W*(?:{NOUN}\s*:?)?\W*", plain(text[: span[0]]), re.IGNORECASE)
-    after = re.match(
-        r"[*_`)\]\"']*(?:[.:!;\n]|\s+(?:because|since)\b)|[*_`)\]\"']+", text[span[1] :]
-    )
+    after = re.match(r"[^\w\n?,]*\n|[*_`)\]\"']*\s+(?:because|since)\b", text[span[1] :])
     return begins is not None and after is not None
 
 
