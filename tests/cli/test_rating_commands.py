@@ -113,7 +113,9 @@ def test_a_choice_study_is_asked_of_a_server_and_stands_in_the_table(capsys, ser
     assert participant["method"] == "asked"
     assert participant["cells"]["quantity_1"]["accuracy"] == 0.5
     text = call(capsys, "report", run["folder"])[1]
-    assert "position" in text
+    assert "usable in both orders" in text
+    told = json.loads(call(capsys, "parse", run["folder"], "--json")[1])
+    assert told["before"] == told["after"] == {"ok": 8}
 
 
 def test_options_that_mean_nothing_when_asked_are_refused(capsys, server):

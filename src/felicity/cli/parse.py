@@ -74,16 +74,20 @@ def parse(
 
 def _parse_run(folder: Path, as_json: bool) -> None:
     """Parse a run's replies anew; say how many got which status, before and after."""
+    from felicity.asked.run import is_asked_run, read_asked, reparse_asked
+    from felicity.manifest import read_manifest
     from felicity.rating.parsers import parser_of
     from felicity.rating.run import read_ratings, reparse
 
-    before = read_ratings(folder)
-    after = reparse(folder, parser_of(str(before.manifest["participant"]["method"])))
-    counts = [
-        dict(sorted(one.responses["status"].value_counts().iter_rows())) for one in (before, after)
-    ]
+    if is_asked_run(read_manifest(folder)):
+        tables = [read_asked(folder).trials, reparse_asked(folder).trials]
+    else:
+        before = read_ratings(folder)
+        after = reparse(folder, parser_of(str(before.manifest["participant"]["method"])))
+        tables = [before.responses, after.responses]
+    counts = [dict(sorted(table["status"].value_counts().iter_rows())) for table in tables]
     if as_json:
-        version = after.manifest["parser_version"]
+        version = read_manifest(folder)["parser_version"]
         print_json({"parser_version": version, "before": counts[0], "after": counts[1]})
         return
     print_table(
