@@ -81,6 +81,7 @@ def test_unusable_first_replies_end_the_run_and_are_shown(capsys, server, tmp_pa
         ([*RUN, "--format", "plain"], "in a rating study"),
         ([*RUN, "--method", "logprob"], "expected one of sampled, expected"),
         ([*RUN, "--method", "expected"], "expected needs the model itself"),
+        ([*RUN, "--method", "expected", "--presentation", "block"], "got block; expected single"),
         ([*RUN, "--prompting", "MAX"], "expected one of MIN, ALT, KMA, COM"),
         ([*RUN, "--max-cost", "1"], "a limit on cost needs prices"),
         (["run", "social-meaning", "--model", "api:openai"], "expected api:PROVIDER/MODEL"),

@@ -15,7 +15,7 @@ from felicity.rating.parsers import parser_of
 from felicity.rating.prompts import conversations
 from felicity.rating.run import run_ratings
 from felicity.rating.study import RatingStudy
-from felicity.types import Conversation
+from felicity.types import Conversation, Sampling
 
 METHODS = ("sampled", "expected")
 
@@ -26,8 +26,14 @@ def prepare(study: RatingStudy, options: RunOptions) -> Callable[[str], dict[str
     method = options.method or METHODS[0]
     if method not in METHODS:
         raise OptionError(f'got "{method}"; expected {one_of(METHODS)}', where="--method")
+    if method == "expected" and (options.presentation or study.presentation) == "block":
+        raise OptionError(
+            "got block; expected single, with --method expected",
+            where="--presentation",
+            hint="there are no words for a later question to follow",
+        )
     asked = _conversations(study, options)
-    sampling, prices = sampling_of(options, study.temperature), prices_of(options)
+    sampling, prices = _sampling(study, options), prices_of(options)
     manifest = {
         **describe_study(study),
         "presentation": options.presentation or study.presentation,
@@ -59,8 +65,14 @@ def prepare(study: RatingStudy, options: RunOptions) -> Callable[[str], dict[str
 
 def dry_run(study: RatingStudy, options: RunOptions, as_json: bool) -> None:
     """Say what would be asked and what it may cost; ask nothing."""
-    sampling = sampling_of(options, study.temperature)
-    show_estimate(_conversations(study, options), options, sampling, as_json)
+    show_estimate(_conversations(study, options), options, _sampling(study, options), as_json)
+
+
+def _sampling(study: RatingStudy, options: RunOptions) -> Sampling:
+    # A distribution is read, not sampled.
+    if options.method == "expected":
+        return Sampling(temperature=None)
+    return sampling_of(options, study.temperature)
 
 
 def _conversations(study: RatingStudy, options: RunOptions) -> tuple[Conversation, ...]:

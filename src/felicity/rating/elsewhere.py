@@ -233,13 +233,24 @@ def _without_lists(text: str, mentions: list[Mention]) -> list[Mention]:
         )
         and _LIST_TAIL.match(text, mention.end)
     ]
+    # A list whose first mark stands within a line is one of three marks or more.
+    runs = (_marks_from(marks, first) for first in (1, 2))
+    places = {
+        mark.start
+        for run, fewest in zip(runs, (2, 3), strict=True)
+        if len(run) >= fewest
+        for mark in run
+    }
+    return [mention for mention in mentions if mention.start not in places]
+
+
+def _marks_from(marks: Sequence[Mention], first: int) -> list[Mention]:
+    """Return the marks that count up by one from ``first``."""
     run: list[Mention] = []
     for mark in marks:
-        expected = run[-1].values[0] if run else 0
-        if expected is not None and mark.values[0] == expected + 1:
+        if mark.values[0] == first + len(run):
             run.append(mark)
-    places = {mark.start for mark in run} if len(run) > 1 else set()
-    return [mention for mention in mentions if mention.start not in places]
+    return run
 
 
 def _without_ends(text: str, mentions: Sequence[Mention], scale: Scale) -> list[Mention]:
