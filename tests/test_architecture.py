@@ -17,7 +17,7 @@ MAY_IMPORT = {
     "participants": {"participants", "scoring", "cache"},
     "study": {"study", "study_reader", "selection", "rating", "asked"},
     "study_reader": {"study", "folder_reader", "rating", "asked"},
-    "asked": {"asked", "rating", "folder_reader", "study", "manifest", "participants"},
+    "asked": {"asked", "rating", "folder_reader", "study", "manifest", "participants", "tables"},
     "folder_reader": set(),
     "selection": {"study"},
     "rating": {
@@ -29,10 +29,11 @@ MAY_IMPORT = {
         "journal",
         "participants",
         "scoring",
+        "tables",
     },
     "journal": set(),
     "manifest": {"study", "rating"},
-    "runner": {"study", "journal", "manifest", "responses", "participants", "scoring"},
+    "runner": {"study", "journal", "manifest", "responses", "participants", "scoring", "tables"},
     "responses": {"study", "journal", "runner"},
     "report": {"report", "stats", "study", "runner", "rating", "reference_reader"}
     | {"asked", "manifest"},
@@ -40,6 +41,7 @@ MAY_IMPORT = {
     "reference_model": {"stats", "reference_reader"},
     "checks": {"study", "stats", "wordfrequency"},
     "wordfrequency": {"stats"},
+    "tables": set(),
 }
 HEAVY = {"torch", "transformers", "polars", "scipy", "numpy", "wordfreq", "tokenizers"}
 

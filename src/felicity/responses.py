@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -12,9 +11,6 @@ from felicity.errors import RunError
 from felicity.journal import Journal
 from felicity.study import Study
 from felicity.types import Item, Response
-
-if TYPE_CHECKING:
-    from felicity.runner import Run
 
 LISTS = {
     "token_ids": pl.List(pl.Int64),
@@ -94,24 +90,3 @@ def _row(response: Response, item: Item) -> dict[str, Any]:
         "log_probs": list(scores.log_probs),
         "key": response.key,
     }
-
-
-def export_responses(run: Run) -> tuple[Path, Path]:
-    """Write a run's table as Parquet and CSV (lists as JSON there); return the paths."""
-    parquet, csv = run.folder / "responses.parquet", run.folder / "responses.csv"
-    flat = run.responses.with_columns(
-        pl.col(name).map_elements(
-            lambda value: json.dumps(value.to_list(), ensure_ascii=False), return_dtype=pl.String
-        )
-        for name in LISTS
-    )
-    try:
-        run.responses.write_parquet(parquet)
-        flat.write_csv(csv)
-    except OSError as error:
-        raise RunError(
-            f"the tables cannot be written: {error}",
-            where=str(run.folder),
-            hint="the journal is whole; make room and run the same command again",
-        ) from error
-    return parquet, csv

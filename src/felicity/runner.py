@@ -19,8 +19,9 @@ from felicity.manifest import (
     session,
     write_manifest,
 )
-from felicity.responses import export_responses, responses_table
+from felicity.responses import responses_table
 from felicity.study import Format, Study, load_choice_study
+from felicity.tables import write_tables
 from felicity.types import Item, ParticipantInfo, Response, TextPair, TokenScores, Trial
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def run(
             done.update((r.trial_id, r.key) for r in responses)
             progress(sum(trial.trial_id in done for trial in trials), len(trials))
     finished = read_run(folder, study)
-    export_responses(finished)
+    write_tables(folder, "responses", finished.responses)
     return finished
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from felicity.asked.prompts import shown_answers, task_of
-from felicity.errors import RunError
 from felicity.study import Study
 
 PLACES = ("first", "second")
@@ -101,18 +99,3 @@ def items_table(trials: pl.DataFrame) -> pl.DataFrame:
         pl.col("correct").cast(pl.Float64).mean(),
     )
     return table.with_columns((pl.col("pick_0") == pl.col("pick_1")).alias("same_pick"))
-
-
-def export_picks(folder: Path, items: pl.DataFrame) -> tuple[Path, Path]:
-    """Write the table of items as Parquet and CSV; return the paths."""
-    parquet, csv = folder / "picks.parquet", folder / "picks.csv"
-    try:
-        items.write_parquet(parquet)
-        items.write_csv(csv)
-    except OSError as error:
-        raise RunError(
-            f"the tables cannot be written: {error}",
-            where=str(folder),
-            hint="the journal is whole; make room and run the same command again",
-        ) from error
-    return parquet, csv

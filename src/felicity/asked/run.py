@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from felicity.asked.parse import PARSER_VERSION, parse_choice
 from felicity.asked.prompts import asked_conversations, task_of
-from felicity.asked.responses import export_picks, items_table, trials_table
+from felicity.asked.responses import items_table, trials_table
 from felicity.errors import OptionError, RunError
 from felicity.manifest import describe_study, read_manifest
 from felicity.participants.chat import ChatInfo, ChatParticipant
@@ -18,6 +18,7 @@ from felicity.rating.parsing import Parser
 from felicity.rating.run import SMOKE, RatingRun, read_replies, reparse, run_ratings
 from felicity.rating.sitting import Progress, Stopped
 from felicity.study import Study, load_choice_study
+from felicity.tables import write_tables
 from felicity.types import Message, Reply, Sampling
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def _picked(run: RatingRun, study: Study) -> AskedRun:
 
 def _exported(run: RatingRun, study: Study) -> AskedRun:
     picked = _picked(run, study)
-    export_picks(picked.folder, picked.items)
+    write_tables(picked.folder, "picks", picked.items)
     return picked
 
 

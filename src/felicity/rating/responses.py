@@ -8,7 +8,6 @@ from typing import Any
 
 import polars as pl
 
-from felicity.errors import RunError
 from felicity.rating.journal import ReplyJournal
 from felicity.rating.records import Row
 
@@ -88,18 +87,3 @@ def _cells(tries: list[Row]) -> dict[str, Any]:
         "created": row.created,
         "key": attempt.key,
     }
-
-
-def export_replies(folder: Path, table: pl.DataFrame) -> tuple[Path, Path]:
-    """Write the table as Parquet and CSV; return the paths."""
-    parquet, csv = folder / "responses.parquet", folder / "responses.csv"
-    try:
-        table.write_parquet(parquet)
-        table.write_csv(csv)
-    except OSError as error:
-        raise RunError(
-            f"the tables cannot be written: {error}",
-            where=str(folder),
-            hint="the journal is whole; make room and run the same command again",
-        ) from error
-    return parquet, csv

@@ -16,8 +16,9 @@ from felicity.rating.eventloop import complete
 from felicity.rating.journal import ReplyJournal, only_run
 from felicity.rating.parsing import Parser, parse_journal
 from felicity.rating.records import Row
-from felicity.rating.responses import export_replies, responses_table
+from felicity.rating.responses import responses_table
 from felicity.rating.sitting import Progress, Sitting, Stopped
+from felicity.tables import write_tables
 from felicity.types import Conversation, Sampling
 
 if TYPE_CHECKING:
@@ -273,7 +274,7 @@ def _finish(
     }
     write_manifest(folder, manifest)
     finished = read_replies(folder)
-    export_replies(folder, finished.responses)
+    write_tables(folder, "responses", finished.responses)
     return finished
 
 
