@@ -35,8 +35,9 @@ MAY_IMPORT = {
     "manifest": {"study", "rating"},
     "runner": {"study", "journal", "manifest", "responses", "participants", "scoring", "tables"},
     "responses": {"study", "journal", "runner"},
+    # Of scoring only `distribution`, which is without torch.
     "report": {"report", "stats", "study", "runner", "rating", "reference_reader"}
-    | {"asked", "manifest"},
+    | {"asked", "manifest", "scoring"},
     "reference_reader": {"stats", "folder_reader", "rating", "study"},
     "reference_model": {"stats", "reference_reader"},
     "checks": {"study", "stats", "wordfrequency"},

@@ -20,7 +20,10 @@ EXTRAS = {
     "tokenizers": "local",
     "accelerate": "local",
     "gguf": "local",
+    "inspect_ai": "api",
+    "openai": "api",
     "wordfreq": "build",
+    "statsmodels": "stats",
 }
 
 

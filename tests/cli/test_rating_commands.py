@@ -9,6 +9,7 @@ import pytest
 
 from felicity.cli import main
 
+from conftest import embedded_folder
 from fixtures.misbehaving_server import MisbehavingServer
 
 
@@ -123,3 +124,22 @@ def test_options_that_mean_nothing_when_asked_are_refused(capsys, server):
     code, _, err = call(capsys, *ASKED, "--repeats", "3")
     assert code == 1
     assert "in a choice study" in err
+
+
+def test_the_embedded_model_rates_by_its_distribution(capsys, tmp_path):
+    embedded_folder("smollm2-135m")
+    words = ["run", "social-meaning", "--model", "embedded:smollm2-135m", "--method", "expected",
+             "--prompting", "MIN", "--where", "attribute=competent", "--where", "scenario=house",
+             "--threads", "1", "--out", str(tmp_path)]  # fmt: skip
+    code, out, err = call(capsys, *words, "--json")
+    (run,) = json.loads(out)["runs"]
+    assert code == 0, err
+    assert "was asked for" not in err
+    assert (run["complete"], run["responses"], run["statuses"]) == (True, 4, {"ok": 4})
+    code, out, err = call(capsys, "report", run["folder"], "--json")
+    (result,) = json.loads(out)["participants"]
+    assert code == 0, err
+    assert 0 < result["spread"]["outside"] < 1
+    assert 0 < result["spread"]["entropy_bits"] < result["spread"]["highest_entropy_bits"]
+    assert result["cells_compared"] == 4
+    assert "no number of the scale" in " ".join(json.loads(out)["words"])

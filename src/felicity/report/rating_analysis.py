@@ -22,6 +22,7 @@ from felicity.report.rating_cells import (
     stats_unit,
     usable_responses,
 )
+from felicity.scoring.distribution import read_distribution
 from felicity.stats.agreement import CCC_VARIANTS
 from felicity.stats.alignment import MEASURES, Comparison, align
 from felicity.stats.cells import (
@@ -37,6 +38,16 @@ from felicity.stats.effects import define_effect
 from felicity.stats.missingness import Missingness, compare_missingness
 from felicity.stats.noise_ceiling import NoiseCeiling, noise_ceiling
 from felicity.stats.rating_resampling import RESAMPLES, AlignmentSummary, summarise_alignment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """Of distributions over the scale: mean entropy, and the mass that falls outside the scale."""
+
+    entropy_bits: float
+    highest_entropy_bits: float
+    outside: float
+    highest_outside: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +103,21 @@ class RatingResult:
     def asked(self) -> int:
         """How many trials there are."""
         return self.responses.height
+
+    @property
+    def spread(self) -> Spread | None:
+        """How sure the distributions are; None where replies are in words."""
+        if self.run.manifest["participant"]["method"] != "expected" or not self.usable:
+            return None
+        texts = self.responses.filter(pl.col("value").is_not_null())["text"]
+        found = [one for text in texts if (one := read_distribution(text)) is not None]
+        outside = [one.outside for one in found]
+        return Spread(
+            entropy_bits=float(np.mean([one.entropy_bits for one in found])),
+            highest_entropy_bits=math.log2(len(found[0].probabilities)),
+            outside=float(np.mean(outside)),
+            highest_outside=max(outside),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,6 +103,7 @@ def _participant(name: str, result: RatingResult, analysis: RatingAnalysis) -> d
             _finite_only(asdict(each)) | {"differs": each.differs} for each in result.missingness
         ],
         "alike": {"items": result.alike[0], "of": result.alike[1]},
+        "spread": asdict(result.spread) if result.spread else None,
     }
 
 

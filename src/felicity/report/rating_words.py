@@ -83,6 +83,7 @@ def _careful(result: RatingResult, analysis: RatingAnalysis) -> list[str]:
         *_uneven(result),
         *_unstable(result, analysis),
         *_alike(result),
+        *_spread(result),
     ]
     if not result.run.complete:
         found.append("The run is not complete.")
@@ -104,6 +105,18 @@ def _missing(result: RatingResult, analysis: RatingAnalysis) -> list[str]:
     if empty:
         text += f"; {empty} of {len(result.cells)} cells have none and are left out"
     return [f"{text}."]
+
+
+def _spread(result: RatingResult) -> list[str]:
+    """Say how much of the distributions falls outside the scale: their means are of the rest."""
+    spread = result.spread
+    if spread is None:
+        return []
+    return [
+        f"Of the model's next word {spread.outside:.2f} on average (at most "
+        f"{spread.highest_outside:.2f}) is no number of the scale; means are of the rest, whose "
+        f"entropy is {spread.entropy_bits:.2f} of at most {spread.highest_entropy_bits:.2f} bits."
+    ]
 
 
 def _mismatches(result: RatingResult) -> list[str]:
