@@ -211,7 +211,8 @@ def _score(
         yield []
         return
     pairs, places = _unique([trial.pair for trial in trials])
-    plan = participant.plan(pairs)
+    firsts = dict(zip(reversed(places), reversed(trials), strict=True))
+    plan = participant.plan(pairs, [firsts[place].trial_id for place in range(len(pairs))])
     baselines = _score_baselines(participant, trials, open_trials)
     waiting: dict[int, list[int]] = {}
     for index, place in enumerate(places):

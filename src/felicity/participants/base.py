@@ -31,8 +31,8 @@ class Participant(Protocol):
         """All that identifies it."""
         ...
 
-    def plan(self, pairs: Sequence[TextPair]) -> Plan:
-        """Encode all texts; raise for all that cannot be scored, before any is."""
+    def plan(self, pairs: Sequence[TextPair], names: Sequence[str] | None = None) -> Plan:
+        """Encode all texts; raise for all that cannot be scored, by name, before any is."""
         ...
 
     def score(self, plan: Plan, batch: Sequence[int]) -> list[TokenScores]:

@@ -33,10 +33,14 @@ class CausalParticipant:
     batch_tokens: int
     packs: bool = False
 
-    def plan(self, pairs: Sequence[TextPair]) -> Plan:
+    def plan(self, pairs: Sequence[TextPair], names: Sequence[str] | None = None) -> Plan:
         """Encode with the prefix in front; sort into batches."""
         encoded = encode_pairs(
-            self.tokenizer, pairs, prefix=self.prefix, max_tokens=self.info.max_tokens
+            self.tokenizer,
+            pairs,
+            prefix=self.prefix,
+            max_tokens=self.info.max_tokens,
+            names=names,
         )
         packed = self.packs and self._in_window(encoded)
         cut = plan_packed if packed else plan_batches

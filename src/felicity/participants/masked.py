@@ -25,9 +25,11 @@ class MaskedParticipant:
     batch_tokens: int
     head: Any | None = None
 
-    def plan(self, pairs: Sequence[TextPair]) -> Plan:
+    def plan(self, pairs: Sequence[TextPair], names: Sequence[str] | None = None) -> Plan:
         """Encode with the tokenizer's own special tokens; group by length."""
-        encoded = encode_pairs(self.tokenizer, pairs, prefix=None, max_tokens=self.info.max_tokens)
+        encoded = encode_pairs(
+            self.tokenizer, pairs, prefix=None, max_tokens=self.info.max_tokens, names=names
+        )
         batches = plan_batches(encoded, max_tokens=self.batch_tokens, equal_length=True)
         return Plan(encoded=tuple(encoded), batches=batches)
 

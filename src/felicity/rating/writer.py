@@ -50,7 +50,7 @@ class Writer:
         assert written is not None  # set with the first that waits
         try:
             self._journal.add(attempts)
-        except Exception as error:
+        except Exception as error:  # raised in everyone who waits for this write
             written.set_exception(error)
         else:
             written.set_result(None)

@@ -49,6 +49,7 @@ def encode_pairs(
     *,
     prefix: Prefix | None,
     max_tokens: int | None,
+    names: Sequence[str] | None = None,
 ) -> list[Encoded]:
     """Encode each pair once, as one text, and find the answer in it.
 
@@ -64,6 +65,8 @@ def encode_pairs(
         stay where they are.
     max_tokens
         The model's limit, or None.
+    names
+        What the pairs are called in an error; their texts where not given.
 
     Raises
     ------
@@ -74,14 +77,15 @@ def encode_pairs(
     spans = read_spans(tokenizer, [pair.context + pair.answer for pair in pairs])
     encoded: list[Encoded] = []
     faults: list[Fault] = []
-    for pair, span in zip(pairs, spans, strict=True):
+    for number, (pair, span) in enumerate(zip(pairs, spans, strict=True)):
         text = pair.context + pair.answer
         one = _place_answer(span, len(pair.context), text, prefix)
         encoded.append(one)
         fault = _fault(one, prefix, max_tokens)
         if fault:
             field, got, allowed = fault
-            faults.append(Fault(file=repr(text[:60]), field=field, got=got, allowed=allowed))
+            name = names[number] if names else repr(text[:60])
+            faults.append(Fault(file=name, field=field, got=got, allowed=allowed))
     if faults:
         raise FaultsError(faults, where="encoding", hint="nothing was scored")
     return encoded
