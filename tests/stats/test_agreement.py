@@ -121,3 +121,7 @@ def test_errors():
         rmse(np.ones(3), np.ones(4))
     with pytest.raises(FelicityError, match=r'ccc: got "paper"; expected one of lin, as_published'):
         ccc(np.ones(3), np.ones(3), "paper")
+
+
+def test_one_cell_has_no_concordance():
+    assert np.isnan(ccc(np.array([3.0, np.nan]), np.array([4.0, 2.0])))

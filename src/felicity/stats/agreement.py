@@ -105,7 +105,9 @@ def ccc(x: Floats, y: Floats, variant: CccVariant = "lin") -> Floats:
         var_x, var_y = (divide(var * n, n - 1) for var in (var_x, var_y))
     gap = (_mean(x) - _mean(y)) ** 2
     spread = var_x + var_y + gap
-    return np.where(spread <= EQUAL**2, np.nan, divide(2 * covariance, spread))[()]
+    # One cell has no covariance, and equal points no spread.
+    undefined = (spread <= EQUAL**2) | (n < 2)
+    return np.where(undefined, np.nan, divide(2 * covariance, spread))[()]
 
 
 def rmse(x: Floats, y: Floats) -> Floats:
