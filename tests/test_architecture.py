@@ -33,7 +33,16 @@ MAY_IMPORT = {
     },
     "journal": set(),
     "manifest": {"study", "rating"},
-    "runner": {"study", "journal", "manifest", "responses", "participants", "scoring", "tables"},
+    "runner": {
+        "study",
+        "rating",
+        "journal",
+        "manifest",
+        "responses",
+        "participants",
+        "scoring",
+        "tables",
+    },
     "responses": {"study", "journal", "runner"},
     # Of scoring only `distribution`, which is without torch.
     "report": {"report", "stats", "study", "runner", "rating", "reference_reader"}

@@ -43,7 +43,7 @@ def cue_table(study: Study) -> dict[str, dict[str, CueScore]]:
         where ``wordfreq`` is installed.
     """
     rules: dict[str, Rule] = dict(RULES)
-    if has_word_frequencies():
+    if has_word_frequencies(study.language):
         rules["more frequent words"] = lambda _question, answer: mean_zipf(answer, study.language)
     first, second = study.design.answers
     table: dict[str, dict[str, CueScore]] = {}

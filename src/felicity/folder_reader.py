@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,12 @@ class FolderReader:
         if suffix not in {".jsonl", ".csv"}:
             self.fault(name, "file", suffix or "no suffix", ".jsonl or .csv")
             return []
-        rows = list(self.csv_rows(text) if suffix == ".csv" else self.jsonl_rows(name, text))
+        rows = list(self.csv_rows(name, text) if suffix == ".csv" else self.jsonl_rows(name, text))
+        columns = set(rows[0][1]) if rows else set()
+        for line, row in rows:
+            if set(row) != columns:
+                odd = ", ".join(sorted(set(row) ^ columns))
+                self.fault(name, "columns", odd, "the same columns in every row", line)
         if not rows and not any(fault.file == name for fault in self.faults):
             self.fault(name, "rows", 0, "at least one row")
         return rows
@@ -89,12 +95,19 @@ class FolderReader:
                 continue
             yield number, {key: "" if v is None else str(v) for key, v in row.items()}
 
-    @staticmethod
-    def csv_rows(text: str) -> Iterator[Row]:
+    def csv_rows(self, name: str, text: str) -> Iterator[Row]:
         """Yield the rows of a CSV text; a quoted field may span lines."""
-        reader = csv.DictReader(text.splitlines(keepends=True))
+        reader = csv.reader(text.splitlines(keepends=True))
+        header = next(reader, [])
+        for column, count in Counter(header).items():
+            if count > 1:
+                self.fault(name, "header", f"{column} ({count} times)", "each column once", 1)
         for row in reader:
-            yield reader.line_num, {str(k): v or "" for k, v in row.items() if k is not None}
+            if row and len(row) != len(header):
+                got = f"{len(row)} fields"
+                self.fault(name, "line", got, f"{len(header)}, as in the header", reader.line_num)
+            elif row:
+                yield reader.line_num, dict(zip(header, row, strict=True))
 
     def get(self, table: Mapping[str, Any], path: str, kind: type, default: Any = None) -> Any:
         """Take a value of study.toml by its dotted path; note a fault where it is missing."""

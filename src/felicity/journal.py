@@ -27,6 +27,9 @@ CREATE TABLE IF NOT EXISTS responses (
 """
 
 
+ASKED = "CREATE TABLE IF NOT EXISTS asked (trial_id TEXT PRIMARY KEY) STRICT;"
+
+
 class Store:
     """An SQLite file in WAL mode with one schema; its errors are `RunError`.
 
@@ -58,7 +61,7 @@ class Store:
                     hint="use the version of Felicity that wrote it, or a new run folder",
                 )
             if not read_only:
-                self._db.executescript(schema)
+                self._db.executescript(ASKED + schema)
                 self._db.execute(f"PRAGMA user_version={version}")
 
     def __enter__(self) -> Self:
@@ -71,6 +74,12 @@ class Store:
         trace: TracebackType | None,
     ) -> None:
         self._db.close()
+
+    def ask(self, trial_ids: Iterable[str]) -> int:
+        """Note what a sitting asks; return how many trials all sittings so far have asked."""
+        with self._transaction() as db:
+            db.executemany("INSERT OR IGNORE INTO asked VALUES (?)", ((i,) for i in trial_ids))
+            return int(db.execute("SELECT count(*) FROM asked").fetchone()[0])
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

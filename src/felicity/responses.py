@@ -9,7 +9,7 @@ import polars as pl
 
 from felicity.errors import RunError
 from felicity.journal import Journal
-from felicity.study import Study
+from felicity.study import Study, fill
 from felicity.types import Item, Response
 
 LISTS = {
@@ -28,8 +28,15 @@ NUMBERS = {
 }
 
 
-def responses_table(journal: Path, study: Study) -> pl.DataFrame:
+def responses_table(journal: Path, study: Study, answer: str) -> pl.DataFrame:
     """Read a journal as a table, in the study's order of items.
+
+    Parameters
+    ----------
+    journal, study
+        The file, and the study that was run.
+    answer
+        The format's template of what was scored, whose characters ``bits_per_character`` counts.
 
     Returns
     -------
@@ -61,15 +68,19 @@ def responses_table(journal: Path, study: Study) -> pl.DataFrame:
         **LISTS,
         "key": pl.String,
     }
-    data = [_row(response, items[response.trial_id.rpartition("|")[0]]) for response in responses]
+    data = [
+        _row(response, items[response.trial_id.rpartition("|")[0]], answer)
+        for response in responses
+    ]
     return pl.DataFrame(data, schema=schema)
 
 
-def _row(response: Response, item: Item) -> dict[str, Any]:
+def _row(response: Response, item: Item, template: str) -> dict[str, Any]:
     label = response.trial_id.rpartition("|")[2]
     answer = item.answers[label]
     scores, baseline = response.scores, response.baseline
     usable = response.status == "ok"
+    n_characters = len(fill(template, {**item.columns(), "answer": answer}).strip())
     return {
         "item_id": item.item_id,
         "unit": item.unit,
@@ -79,10 +90,10 @@ def _row(response: Response, item: Item) -> dict[str, Any]:
         "answer": answer,
         "status": response.status,
         "n_tokens": len(scores.log_probs),
-        "n_characters": len(answer),
+        "n_characters": n_characters,
         "log_prob_sum": scores.log_prob_sum if usable else None,
         "log_prob_mean": scores.log_prob_mean if usable else None,
-        "bits_per_character": scores.bits_per_character(len(answer)) if usable else None,
+        "bits_per_character": scores.bits_per_character(n_characters) if usable else None,
         "pmi": scores.log_prob_sum - baseline.log_prob_sum if usable and baseline else None,
         "straddles": scores.straddles,
         "token_ids": list(scores.token_ids),

@@ -19,6 +19,7 @@ from felicity.manifest import (
     session,
     write_manifest,
 )
+from felicity.rating.journal import only_run
 from felicity.responses import responses_table
 from felicity.study import Format, Study, load_choice_study
 from felicity.tables import write_tables
@@ -53,7 +54,7 @@ class Run:
 
     @property
     def complete(self) -> bool:
-        """Whether every trial of the last sitting's selection has a response."""
+        """Whether every trial that any sitting asked has a response."""
         return self.responses.height >= self.asked
 
 
@@ -101,11 +102,14 @@ def run(
     trials = study.trials(fmt, study.select(where or {}, limit))
     keys = {trial.trial_id: trial_key(trial, participant.info) for trial in trials}
     folder = Path(out)
-    manifest = claim_folder(folder, describe_run(study, fmt, participant.info))
-    with Journal(folder / JOURNAL) as journal:
+    described = describe_run(study, fmt, participant.info)
+    claim_folder(folder, described)
+    with only_run(folder), Journal(folder / JOURNAL) as journal:
+        # Again, now that nobody else can claim it at the same moment.
+        manifest = claim_folder(folder, described)
         done = journal.keys()
         _check_keys(folder, done, keys)
-        manifest["asked"] = max(int(manifest.get("asked", 0)), len(trials))
+        manifest["asked"] = journal.ask(keys)
         manifest["sessions"].append(session())
         write_manifest(folder, manifest)
         for responses in _score(participant, trials, keys, set(done)):
@@ -121,6 +125,12 @@ def read_run(folder: Path | str, study: Study | None = None) -> Run:
     """Read a run folder; its study is found by the manifest where it is not given."""
     path = Path(folder)
     manifest = read_manifest(path)
+    if "answer" not in manifest.get("format", {}):
+        raise RunError(
+            "these answers were not scored; expected a run by log-probability",
+            where=str(path),
+            hint="`felicity report` takes every kind of run",
+        )
     if study is None:
         study = load_choice_study(manifest["study_folder"] or manifest["study"])
     if study.data_hash != manifest["data_hash"]:
@@ -133,7 +143,7 @@ def read_run(folder: Path | str, study: Study | None = None) -> Run:
         folder=path,
         study=study,
         manifest=manifest,
-        responses=responses_table(path / JOURNAL, study),
+        responses=responses_table(path / JOURNAL, study, manifest["format"]["answer"]),
         asked=int(manifest.get("asked", 0)),
     )
 

@@ -43,6 +43,7 @@ def read_study(folder: Path) -> tuple[Study | RatingStudy | None, list[Fault]]:
 
 def _read_choice_study(reader: FolderReader, table: Mapping[str, Any]) -> Study | None:
     reader.text("README.md")
+    _check_keys(reader, table)
     design = _read_design(reader, table)
     items = _read_items(reader, table, design)
     formats, default = _read_formats(reader, table, items)
@@ -68,6 +69,48 @@ def _read_choice_study(reader: FolderReader, table: Mapping[str, Any]) -> Study 
     return None if reader.faults else study
 
 
+# Columns of the tables of responses, margins and picks.
+RESERVED = frozenset(
+    {
+        *("item_id", "unit", "answer_label", "answer", "status", "n_tokens", "n_characters"),
+        *("log_prob_sum", "log_prob_mean", "bits_per_character", "pmi", "straddles", "token_ids"),
+        *("tokens", "log_probs", "key", "margin", "second", "variant", "trial_id", "order"),
+        *("value", "text", "reasoning", "finish", "correct", "pick", "picked", "usable"),
+    }
+)
+
+
+KNOWN = {
+    "study": {"name", "title", "version", "paradigm", "language", "licence"},
+    "items": {"file", "item_id", "unit", "answers"},
+    "names": {"names", "roles"},
+    "design": {"factor", "level", "variants", "items_per_level", "same_answers_within_unit"},
+    "reference": {"file"},
+}
+FREE = {"formats", "asked"}
+
+
+def _check_keys(reader: FolderReader, table: Mapping[str, Any]) -> None:
+    """Note sections and keys that mean nothing, such as misspelt ones."""
+    for section, entries in table.items():
+        if section not in KNOWN:
+            if section not in FREE:
+                reader.fault("study.toml", section, "a section", one_of([*KNOWN, *sorted(FREE)]))
+            continue
+        for key in entries if isinstance(entries, dict) else ():
+            if key not in KNOWN[section]:
+                reader.fault(
+                    "study.toml", f"{section}.{key}", "a key", one_of(sorted(KNOWN[section]))
+                )
+    formats = table.get("formats")
+    for name, entry in formats.items() if isinstance(formats, dict) else ():
+        for key in entry if isinstance(entry, dict) else ():
+            if key not in {"context", "answer", "baseline"}:
+                reader.fault(
+                    "study.toml", f"formats.{name}.{key}", "a key", "context, answer, baseline"
+                )
+
+
 def _read_design(reader: FolderReader, table: Mapping[str, Any]) -> Design:
     levels = []
     for number, level in enumerate(reader.get(table, "design.level", list), start=1):
@@ -80,14 +123,25 @@ def _read_design(reader: FolderReader, table: Mapping[str, Any]) -> Design:
     answers = tuple(map(str, reader.get(table, "items.answers", list)))
     if len(answers) != 2 or len(set(answers)) != 2:
         reader.fault("study.toml", "items.answers", list(answers), "two different labels")
+    for label in answers:
+        if "|" in label:
+            reader.fault("study.toml", "items.answers", label, "a label without |")
+    keys = [level.key for level in levels]
+    if len(set(keys)) < len(keys):
+        reader.fault("study.toml", "design.level", ", ".join(keys), "each key once")
     variants = reader.get(table, "design.variants", list, [])
+    for group in variants:
+        if not isinstance(group, list) or not all(isinstance(name, str) for name in group):
+            reader.fault("study.toml", "design.variants", group, "a list of lists of columns")
     per_level = table.get("design", {}).get("items_per_level")
+    if per_level is not None:
+        per_level = reader.get(table, "design.items_per_level", int)
     return Design(
         factor=reader.get(table, "design.factor", str),
         levels=tuple(levels),
         variants=tuple(tuple(group) for group in variants if isinstance(group, list)),
         answers=answers,
-        items_per_level=per_level if isinstance(per_level, int) else None,
+        items_per_level=per_level,
         same_answers_within_unit=reader.get(table, "design.same_answers_within_unit", bool, False),
     )
 
@@ -104,7 +158,10 @@ def _read_items(reader: FolderReader, table: Mapping[str, Any], design: Design) 
     needed.update(column for group in design.variants for column in group if column not in roles)
     items: list[Item] = []
     good_rows: list[Row] = []
-    for line, row in reader.rows(file):
+    rows = reader.rows(file)
+    for column in sorted(_reserved(unit, pattern) & set(rows[0][1] if rows else ())):
+        reader.fault(file, column, "a column of this name", "another name: responses have this one")
+    for line, row in rows:
         before = len(reader.faults)
         _check_row(reader, file, line, row, needed, design, roles)
         if len(reader.faults) > before:
@@ -116,6 +173,13 @@ def _read_items(reader: FolderReader, table: Mapping[str, Any], design: Design) 
         )
     _check_items(reader, file, items, good_rows, unit, design)
     return tuple(items)
+
+
+def _reserved(unit: str, pattern: str) -> frozenset[str]:
+    """Names that tables of responses give a meaning of their own."""
+    allowed = {unit} if unit == "unit" else set()
+    allowed |= {"item_id"} if pattern == "{item_id}" else set()
+    return RESERVED - allowed
 
 
 def _used(template: str) -> list[str]:
@@ -188,8 +252,11 @@ def _check_items(
         if got != expected:
             missing = ", ".join("/".join(variant) for variant in sorted(expected - got)[:3])
             reader.fault(file, unit, f"{name} without {missing}", "every unit under every variant")
+    counts = Counter(item.factors[design.factor] for item in items)
+    for key in design.level_keys:
+        if rows and not counts[key]:
+            reader.fault(file, design.factor, f"no item of {key}", "an item of every level")
     if design.items_per_level is not None:
-        counts = Counter(item.factors[design.factor] for item in items)
         for key in design.level_keys:
             if counts[key] != design.items_per_level:
                 reader.fault(

@@ -6,10 +6,23 @@ from importlib.util import find_spec
 
 from felicity.stats.cues import words
 
+# Their words are split by further packages, which wordfreq does not bring along.
+SPLIT_ELSEWHERE = frozenset({"ja", "ko", "zh"})
 
-def has_word_frequencies() -> bool:
-    """Whether ``wordfreq`` is installed (extra ``build``)."""
-    return find_spec("wordfreq") is not None
+
+def has_word_frequencies(language: str) -> bool:
+    """Whether ``wordfreq`` is installed (extra ``build``) and knows a language.
+
+    Examples
+    --------
+    >>> has_word_frequencies("tlh")
+    False
+    """
+    if find_spec("wordfreq") is None or language in SPLIT_ELSEWHERE:
+        return False
+    from wordfreq import available_languages
+
+    return language in available_languages()
 
 
 def mean_zipf(text: str, language: str) -> float:

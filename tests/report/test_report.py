@@ -50,7 +50,7 @@ def made_run(study, folder, margin_of, *, label="A model", fmt=None, status="ok"
         folder=folder,
         study=study,
         manifest=manifest,
-        responses=responses_table(folder / "journal.sqlite", study),
+        responses=responses_table(folder / "journal.sqlite", study, study.format().answer),
         asked=2 * len(study.items),
     )
 

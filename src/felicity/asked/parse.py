@@ -51,6 +51,11 @@ _CUT = {"length", "max_tokens", "model_length", "max_output_tokens", "token_limi
 # What chat templates end a turn with, where a server lets it through.
 _SPECIAL = re.compile(r"<\|(?:im_end|im_start|eot_id|end|endoftext|end_of_text)\|>|</?s>")
 _FIELD = re.compile(r"answer|choice|pick|letter|label|option|select|verdict|result|response", re.I)
+_CORRECTS = re.compile(
+    r"\b(?:actually|on (?:second|further) thoughts?|on reflection|correction|update|wait|hmm|no"
+    r"|scratch that|sorry|i mean|rather|instead|then|change my (?:mind|answer))\b",
+    re.IGNORECASE,
+)
 _TAKEN_BACK = re.compile(r"\b(?:or|maybe|perhaps|actually|no)\b[\s,]+(?:both|neither)\b", re.I)
 
 
@@ -127,6 +132,8 @@ def _decide(visible: str, finish: str, choice: Choice, reading: Reading) -> Pars
         return _none("truncated" if cut else "ambiguous")
     if places:
         place, span = named[-1 if marked else 0]
+        if not marked and _is_corrected(reading, place, span):
+            return _none("truncated" if cut else "ambiguous")
         if cut and not (marked or _is_closed(visible, span, choice)):
             return _none("truncated")
         return ParsedChoice(value=place, status="ok", span=span)
@@ -138,6 +145,15 @@ def _decide(visible: str, finish: str, choice: Choice, reading: Reading) -> Pars
         return _none("refused")
     open_ = reading.undecided or len({m.place for m in reading.mentions}) == 2
     return _none("ambiguous" if open_ else "unparsed")
+
+
+def _is_corrected(reading: Reading, place: int, span: Span) -> bool:
+    """Whether the other answer is named later, after a word that takes the first back."""
+    return any(
+        _CORRECTS.search(reading.text, span[1], mention.start)
+        for mention in reading.mentions
+        if mention.place != place and mention.start >= span[1]
+    )
 
 
 def _marked(text: str, choice: Choice) -> Iterator[tuple[int, Span]]:

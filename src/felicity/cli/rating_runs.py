@@ -22,16 +22,7 @@ METHODS = ("sampled", "expected")
 
 def prepare(study: RatingStudy, options: RunOptions) -> Callable[[str], dict[str, Any]]:
     """Check the options; return what runs one model and sums its run up."""
-    options.refuse("rating", {"--format": options.format})
-    method = options.method or METHODS[0]
-    if method not in METHODS:
-        raise OptionError(f'got "{method}"; expected {one_of(METHODS)}', where="--method")
-    if method == "expected" and (options.presentation or study.presentation) == "block":
-        raise OptionError(
-            "got block; expected single, with --method expected",
-            where="--presentation",
-            hint="there are no words for a later question to follow",
-        )
+    method = _check(study, options)
     asked = _conversations(study, options)
     sampling, prices = _sampling(study, options), prices_of(options)
     manifest = {
@@ -65,7 +56,29 @@ def prepare(study: RatingStudy, options: RunOptions) -> Callable[[str], dict[str
 
 def dry_run(study: RatingStudy, options: RunOptions, as_json: bool) -> None:
     """Say what would be asked and what it may cost; ask nothing."""
+    _check(study, options)
     show_estimate(_conversations(study, options), options, _sampling(study, options), as_json)
+
+
+def _check(study: RatingStudy, options: RunOptions) -> str:
+    """Return the method; refuse what means nothing under it."""
+    options.refuse("rating", {"--format": options.format})
+    method = options.method or METHODS[0]
+    if method not in METHODS:
+        raise OptionError(f'got "{method}"; expected {one_of(METHODS)}', where="--method")
+    if method == "sampled":
+        return method
+    options.refuse(
+        "rating (expected)",
+        {"--temperature": options.temperature, "--max-tokens": options.max_tokens},
+    )
+    if (options.presentation or study.presentation) == "block":
+        raise OptionError(
+            "got block; expected single, with --method expected",
+            where="--presentation",
+            hint="there are no words for a later question to follow",
+        )
+    return method
 
 
 def _sampling(study: RatingStudy, options: RunOptions) -> Sampling:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
+from felicity.errors import ModelError
 from felicity.scoring.encode import Encoded
 from felicity.types import ParticipantInfo, TextPair, TokenScores
 
@@ -21,6 +22,24 @@ class Plan:
     encoded: tuple[Encoded, ...]
     batches: tuple[tuple[int, ...], ...]
     packed: bool = False
+
+
+def check_ids(model: Any, encoded: Sequence[Encoded], label: str) -> None:
+    """Refuse a tokenizer that knows more tokens than the model.
+
+    Raises
+    ------
+    ModelError
+        Naming both sizes.
+    """
+    size = int(model.get_input_embeddings().num_embeddings)
+    highest = max((max(one.ids) for one in encoded), default=0)
+    if highest >= size:
+        raise ModelError(
+            f"the tokenizer gives id {highest}; the model knows ids below {size}",
+            where=label,
+            hint="model and tokenizer do not belong together",
+        )
 
 
 class Participant(Protocol):

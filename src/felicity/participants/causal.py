@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from felicity.participants.base import Plan
+from felicity.participants.base import Plan, check_ids
 from felicity.participants.limits import sliding_window
 from felicity.participants.modes import evaluating
 from felicity.scoring.batches import plan_batches
@@ -42,6 +42,7 @@ class CausalParticipant:
             max_tokens=self.info.max_tokens,
             names=names,
         )
+        check_ids(self.model, encoded, self.info.label)
         packed = self.packs and self._in_window(encoded)
         cut = plan_packed if packed else plan_batches
         batches = cut(encoded, max_tokens=self.batch_tokens)
@@ -73,6 +74,7 @@ class CausalParticipant:
             prefix=self.prefix,
             max_tokens=self.info.max_tokens,
         )
+        check_ids(self.model, encoded, self.info.label)
         with evaluating(self.model):
             check_causality(self.model, encoded[0], self.info.label)
             check_batching(plain, encoded, self.info.label, exact)

@@ -6,15 +6,33 @@ import hashlib
 import json
 from typing import Any
 
+# Where a model came from, what wrote it, and how it generates: nothing that changes its scores.
+NO_PART_OF_THE_MODEL = frozenset(
+    {
+        "_name_or_path",
+        "_commit_hash",
+        "transformers_version",
+        "architectures",
+        "auto_map",
+        "dtype",
+        "torch_dtype",
+        "use_cache",
+        "quantization_config",
+    }
+)
+
 
 def weights_fingerprint(model: Any) -> str:
-    """Blake2b hash over names, types, shapes and bytes of all weights, as they lie in memory.
+    """Blake2b hash over configuration, and names, types, shapes and bytes of all weights in memory.
 
-    It sees what was really loaded, whatever the file format, revision or adapter.
+    It sees what was really loaded, whatever the file format, revision or adapter. The same weights
+    under another configuration (another base of the rotary positions, say) are another model.
     """
     import torch
 
     digest = hashlib.blake2b(digest_size=16)
+    config = {k: v for k, v in model.config.to_dict().items() if k not in NO_PART_OF_THE_MODEL}
+    digest.update(json.dumps(config, sort_keys=True, default=str).encode())
     for name, tensor in sorted(model.state_dict().items()):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
         plain = tensor.detach().cpu().contiguous().reshape(-1)

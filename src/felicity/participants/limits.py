@@ -10,8 +10,10 @@ OFFSET_BY_PAD = frozenset(
     {
         "camembert",
         "data2vec-text",
+        "esm",
         "ibert",
         "longformer",
+        "luke",
         "mpnet",
         "roberta",
         "roberta-prelayernorm",

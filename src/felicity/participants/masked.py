@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from felicity.participants.base import Plan
+from felicity.errors import ModelError
+from felicity.participants.base import Plan, check_ids
 from felicity.participants.modes import evaluating
 from felicity.scoring.batches import plan_batches
 from felicity.scoring.encode import Encoded, encode_pairs
@@ -30,6 +31,7 @@ class MaskedParticipant:
         encoded = encode_pairs(
             self.tokenizer, pairs, prefix=None, max_tokens=self.info.max_tokens, names=names
         )
+        check_ids(self.model, encoded, self.info.label)
         batches = plan_batches(encoded, max_tokens=self.batch_tokens, equal_length=True)
         return Plan(encoded=tuple(encoded), batches=batches)
 
@@ -48,8 +50,19 @@ class MaskedParticipant:
             head=self.head,
         )
 
+    def _check_words(self) -> None:
+        """Refuse a tokenizer that takes a whole sentence for one word."""
+        (one,) = encode_pairs(self.tokenizer, PROBES[:1], prefix=None, max_tokens=None)
+        if self.info.method == "pll_within_word_l2r" and len(set(one.words) - {-1}) < 2:
+            raise ModelError(
+                "this tokenizer does not tell words apart, which pll_within_word_l2r needs",
+                where=self.info.label,
+                hint="use --method pll_original",
+            )
+
     def checked(self) -> MaskedParticipant:
         """Run the self-test; use the vocabulary head alone where that gives the same scores."""
+        self._check_words()
         narrow = replace(self, head=head_of(self.model))
         plan = self.plan(PROBES)
         with evaluating(self.model):

@@ -97,6 +97,16 @@ def _read_details(reader: FolderReader, table: Mapping[str, Any]) -> dict[str, A
     }
 
 
+# Columns of the table of responses.
+RESERVED = frozenset(
+    {
+        *("trial_id", "item_id", "conversation_id", "prompting", "repeat", "turn", "status"),
+        *("value", "text", "reasoning", "finish", "error", "model_id", "seconds", "attempts"),
+        *("created", "key", "seed", "tokens_in", "tokens_out", "parser_version"),
+    }
+)
+
+
 def _read_scale(reader: FolderReader, table: Mapping[str, Any]) -> Scale:
     scale = Scale(
         low=reader.get(table, "scale.low", int),
@@ -117,7 +127,7 @@ def _read_factors(reader: FolderReader, table: Mapping[str, Any]) -> Factors:
         if not isinstance(key, str) or not PLACEHOLDER.fullmatch(f"{{{key}}}"):
             reader.fault(TOML, f"factor {number}, key", key, "a word")
             continue
-        if key in factors or key in {"scenario", ATTRIBUTE}:
+        if key in factors or key in {"scenario", ATTRIBUTE, *RESERVED}:
             reader.fault(TOML, f"factor {number}, key", key, "a name that is not taken")
         factors[key] = _levels(reader, f"factor {key}, levels", row.get("levels"), 2)
     attributes = reader.get(table, "attributes.levels", list)

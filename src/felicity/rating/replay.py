@@ -111,7 +111,7 @@ def _replay(
         known = {row.attempt.trial_id for row in journal.rows()}
         attempts = [(_attempt(reply, study, info), reply.created) for reply in replies]
         journal.add_collected(each for each in attempts if each[0].trial_id not in known)
-        claimed["asked"] = len(replies)
+        claimed["asked"] = journal.ask(reply.trial_id for reply in replies)
         claimed["sessions"].append(session())
         write_manifest(folder, claimed)
     return _compared(reparse(folder, parser), replies)

@@ -63,7 +63,7 @@ class RatingRun:
 
     @property
     def complete(self) -> bool:
-        """Whether every trial of the last sitting's selection has a reply."""
+        """Whether every trial that any sitting asked has a reply."""
         return self.answered >= self.asked
 
 
@@ -136,7 +136,7 @@ def run_ratings(
                 progress=progress,
             )
             sitting.check(conversations)
-            claimed["asked"] = max(int(claimed.get("asked", 0)), asked)
+            claimed["asked"] = journal.ask(t.trial_id for c in conversations for t in c.turns)
             claimed["sessions"].append(session() | {"details": dict(info.details)})
             write_manifest(folder, claimed)
             try:

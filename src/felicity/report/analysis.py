@@ -21,7 +21,14 @@ from felicity.stats.accuracy import (
     resample_accuracy,
     wilson_interval,
 )
-from felicity.stats.compare import Difference, compare_with_people, holm, p_against_chance
+from felicity.stats.compare import (
+    Difference,
+    compare_with_people,
+    difference_of_draws,
+    draw_people,
+    holm,
+    p_against_chance,
+)
 from felicity.stats.orders import OrderEffects
 from felicity.study import Design, ReferenceGroup, Study
 
@@ -106,6 +113,10 @@ def analyse(
         raise OptionError(f'got "{score}"; expected {one_of(SCORES)}', where="--score")
     if not runs:
         raise RunError("no run was given", hint="give one or more run folders")
+    folders = [run.folder.resolve() for run in runs]
+    for folder in folders:
+        if folders.count(folder) > 1:
+            raise RunError("this run was given twice", where=str(folder))
     for run in runs:
         if run.manifest["study"] != study.name:
             raise RunError(
@@ -128,10 +139,11 @@ def margins_table(run: Run, design: Design, score: str) -> pl.DataFrame:
     keep = [c for c in run.responses.columns if c in {"item_id", "unit", *_factors(run)}]
     sides = [run.responses.filter(pl.col("answer_label") == label) for label in (first, second)]
     joined = sides[0].join(
-        sides[1].select("item_id", pl.col(score).alias("second")),
-        on="item_id",
-        how="left",
-        maintain_order="left",
+        sides[1].select(*keep, pl.col(score).alias("second")),
+        on=keep,
+        how="full",
+        coalesce=True,
+        maintain_order="left_right",
     )
     sign = -1 if score in LOWER_IS_BETTER else 1
     return joined.select(*keep, ((pl.col(score) - pl.col("second")) * sign).alias("margin"))
@@ -224,8 +236,13 @@ def _overall(
     if accuracy is not None:
         against = {}
         for group in study.reference:
-            correct, asked = sum(group.correct.values()), sum(group.asked.values())
-            against[group.label] = compare_with_people(accuracy, draws, correct, asked, rng)
+            shares = [group.correct[key] / group.asked[key] for key in cells]
+            people = [
+                draw_people(group.correct[key], group.asked[key], len(draws), rng) for key in cells
+            ]
+            against[group.label] = difference_of_draws(
+                accuracy - float(np.mean(shares)), draws - np.mean(people, axis=0)
+            )
     return Cell(
         accuracy=accuracy,
         interval=percentile_interval(draws, "bootstrap over units") if whole else None,

@@ -47,7 +47,7 @@ def show_cell(cell: Cell, with_interval: bool) -> str:
 
 
 def names_of(analysis: Analysis) -> list[str]:
-    """Name each participant; add method, prefix or dtype where these alone tell two apart."""
+    """Name each participant; add what tells two apart: method, prefix, dtype, else the folder."""
     told = [result.run.manifest for result in analysis.participants]
     names = [result.run.label for result in analysis.participants]
     for extra in ("method", "prefix", "dtype"):
@@ -55,7 +55,11 @@ def names_of(analysis: Analysis) -> list[str]:
         for i, place in enumerate(places):
             if places.count(place) > 1 and extra in told[i]["participant"]:
                 names[i] = f"{names[i]}, {extra} {told[i]['participant'][extra]}"
-    return names
+    places = [(name, str(t["format"]["name"])) for name, t in zip(names, told, strict=True)]
+    return [
+        f"{name} ({result.run.folder})" if places.count(place) > 1 else name
+        for name, place, result in zip(names, places, analysis.participants, strict=True)
+    ]
 
 
 def main_table(analysis: Analysis, *, intervals: bool = True) -> TextTable:
@@ -77,8 +81,9 @@ def main_table(analysis: Analysis, *, intervals: bool = True) -> TextTable:
     for label, cells in analysis.people.items():
         shown = (show_cell(cells[key], intervals) for key in keys)
         rows.append((label, NONE, *shown, f"{cells[OVERALL].asked} answers", NONE))
+    by_score = "" if analysis.score == "log_prob_mean" else f", compared by {analysis.score}"
     return TextTable(
-        title=f"{analysis.study.title} Accuracy by {analysis.study.design.factor}",
+        title=f"{analysis.study.title} Accuracy by {analysis.study.design.factor}{by_score}",
         header=(
             "Participant",
             "Format",

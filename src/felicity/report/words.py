@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import polars as pl
@@ -135,7 +136,12 @@ def _formats(analysis: Analysis) -> list[str]:
         told = result.run.manifest["participant"]
         same = (told["weights_fingerprint"], told["method"], told["prefix"], told["dtype"])
         groups.setdefault(same, []).append(result)
-    return [_format_paragraph(group, analysis) for group in groups.values() if len(group) > 1]
+    several = [
+        group
+        for group in groups.values()
+        if len({str(result.run.manifest["format"]["name"]) for result in group}) == len(group) > 1
+    ]
+    return [_format_paragraph(group, analysis) for group in several]
 
 
 def _format_paragraph(results: Sequence[ParticipantResult], analysis: Analysis) -> str:
@@ -157,6 +163,8 @@ def _format_paragraph(results: Sequence[ParticipantResult], analysis: Analysis) 
             ).accuracy
             for result in results
         ]
+        if any(map(math.isnan, shares)):
+            continue
         largest = max(largest, max(shares) - min(shares))
         parts.append(f"{level.short} {' / '.join(number(share) for share in shares)}")
     return (

@@ -61,7 +61,7 @@ def check_batching(scorer: Scorer, probes: Sequence[Encoded], label: str, exact:
             "log-probabilities are not finite", where=label, hint="try --dtype float32"
         )
     worst = largest_difference(together, alone)
-    if worst > (EXACT if exact else ROUNDED):
+    if not worst <= (EXACT if exact else ROUNDED):
         raise ModelError(
             f"scores in a batch differ from scores one by one by {worst:.3g} nats",
             where=label,
@@ -79,7 +79,7 @@ def same_scores(
         except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError):
             # The model's class cannot take the short cut; the long way is always right.
             return False
-        if largest_difference(shortcut, right(batch)) > (EXACT if exact else ROUNDED):
+        if not largest_difference(shortcut, right(batch)) <= (EXACT if exact else ROUNDED):
             return False
     return True
 

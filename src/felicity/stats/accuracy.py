@@ -11,7 +11,7 @@ from scipy import stats
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-TIE = 1e-6
+TIE = 1e-5
 RESAMPLES = 10_000
 
 
@@ -57,7 +57,7 @@ def count_wins(margins: Floats, units: NDArray[np.str_]) -> Counts:
     Returns
     -------
     Counts
-        A margin within ±1e-6 is a tie: scores are reproducible to 1e-5 only, and a model that
+        A margin within ±1e-5 is a tie: scores are reproducible to 1e-5 only, and a model that
         cannot tell two answers apart must not win by rounding (decision 0004).
 
     Examples

@@ -59,8 +59,13 @@ def compare_with_people(
     only the count is known, by the Jeffreys posterior Beta(correct + ½, wrong + ½). The p-value is
     twice the smaller share of differences on one side of 0, never below 2 / (draws + 1).
     """
-    people = rng.beta(correct + 0.5, asked - correct + 0.5, len(draws))
+    people = draw_people(correct, asked, len(draws), rng)
     return difference_of_draws(accuracy - correct / asked, draws - people)
+
+
+def draw_people(correct: int, asked: int, n: int, rng: np.random.Generator) -> Floats:
+    """Draw shares of right answers from the Jeffreys posterior, shape (n,)."""
+    return rng.beta(correct + 0.5, asked - correct + 0.5, n)
 
 
 def difference_of_draws(value: float, differences: Floats) -> Difference:
