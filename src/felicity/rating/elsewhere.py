@@ -21,7 +21,9 @@ _FIXED = re.compile(
     r"(?:[ \t]+\d{4})?(?![a-z])"
     r"|[$€£¥₹][ \t]?\d[\d,.]*\d|[$€£¥₹][ \t]?\d|\d[\d,.]*[ \t]?[€£¥₹]"
 )
-RATING_UNIT = r"(?:points?|stars?|Punkte?n?|Sterne|étoiles?|puntos?|pontos?|punti|балл\w*|分|点|점)"
+RATING_UNIT = (
+    r"(?:points?|pts|stars?|Punkte?n?|Sterne|étoiles?|puntos?|pontos?|punti|балл\w*|分|点|점)"
+)
 # After a rating come these; any other word after a number is what the number counts.
 _NO_UNIT = re.compile(
     rf"(?i:{RATING_UNIT}|because|since|as|for|on|out|but|given|due|which|that|is|are|was|would|"
@@ -37,7 +39,7 @@ _UNIT = re.compile(
     r"(?i:seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?|decades?|times?|"
     r"a\.?m|p\.?m|o'clock|people|guests?|attendees?|dollars?|cents?|euros?|pounds?|bucks|usd|"
     r"meters?|metres?|miles?|km|kg|items?|reasons?|words?|sentences?|st|nd|rd|th|"
-    r"in the (?:morning|afternoon|evening)|past\b|to (?:midnight|noon))\b"
+    r"in \d+ [a-z]+|in the (?:morning|afternoon|evening)|past\b|to (?:midnight|noon))\b"
 )
 _WORD = re.compile(r"(?:[ \t]+|-)(?P<word>[^\W\d_][\w'-]*)")
 _SURE = re.compile(r"[ \t]*(?:sure|confident|certain|of\b|accurate|correct|probab|likely)")
@@ -58,6 +60,7 @@ _CLAUSE = re.compile(
     r"[.!?;:\n()—→]|[ \t]-[ \t]|,[ \t]*(?:(?:an?|perhaps|maybe|probably|rather|closer|more like)"
     r"[ \t]+)*$|,?[ \t]+\b(?:but|so|yet|hence|thus|therefore|giving|which)\b|"
     r",?[ \t]+and[ \t]+(?=I\b|would\b|thus\b|so\b|give\b)|"
+    r",[ \t]+(?=(?:given|based on|considering|going by)\b)|"
     r",[ \t]+(?=(?:I|I'd|I'll|it|it's|this|my|he|she|they|we|just|making)\b)|,[ \t]+(?=[A-Z])"
 )
 _DENIED = re.compile(
@@ -73,7 +76,9 @@ _DENIED_AFTER = re.compile(
     r"|(?:is|was|would|does)n't\b"
     rf"|(?:{_IS}[ \t]+)?(?:both |a bit |a little |far |much |clearly |just |way )*too "
     r"(?:high|low|much|little|harsh|generous|strong|weak|extreme)\b"
-    r"|(?:would require|requires|would need)\b)",
+    r"|would be (?:perfect|ideal)\b|(?:would require|requires|would need)\b"
+    r"|(?:drops|falls|rises|becomes)\b|to (?:an? )?[+-]?\d"
+    r"|is the (?:high|low)est (?:possible )?(?:rating|score|value|point|number|end)\b(?! I\b))",
     re.IGNORECASE,
 )
 _UNLESS = re.compile(
@@ -84,8 +89,12 @@ _UNLESS = re.compile(
 # "Had he said 'about 150', I'd have given a 4."
 _COUNTERFACTUAL = re.compile(
     r"(?:\bwould|'d) have (?:given|rated|said|scored|chosen|been|gone|earned|deserved|got|picked)\b"
-    r"|^(?:If (?!I )[\w ]{1,30} had|Had \w+)\b"
+    r"|^(?:If (?!I )[\w ]{1,30} (?:had|were(?! to\b| up to\b))|Had \w+)\b"
 )
+_IN_FACT = re.compile(r"\bbut\b|\bas (?:it is|things stand)\b|;", re.IGNORECASE)
+_SPEAKS = r"(?:said|says|(?:answer|replie|respond|ask|utter|explain)(?:s|d|ed))"
+# One number in quotes is a rating, unless it is said to be spoken.
+_SPOKEN = re.compile(rf"\b{_SPEAKS}[:,]? ?[\"“„«]$", re.IGNORECASE)
 _WOULD = re.compile(r"(?:\b(?:would|could|might)\b|'d\b)[^.!?\n]*$", re.IGNORECASE)
 _TENTATIVE = re.compile(
     r"\b(?:initial(?:ly)?|first (?:impression|thought|guess|rating|instinct)|at first|preliminary|"
@@ -106,7 +115,9 @@ _QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*
 _LONE = re.compile(
     r"[\W_]*\d+(?:[.,]\d+)?(?:[ \t]*(?:/|out of)[ \t]*\d+)?[\W_]*|[\W_]*[A-Za-z-]+[\W_]*"
 )
+_PARENTHESIS = re.compile(r"\([^()\n]*\)")
 _LIST_MARK = re.compile(r"(?:^|\n)[ \t]*[-•(]?[ \t]*$")
+_NUMBERED_LABEL = re.compile(r"[.)][ \t]*[^\W\d][^\n\d]{0,80}[:=][ \t]*[+-]?\d")
 _LIST_TAIL = re.compile(r"[.):][ \t]*[^\s\d]|\)")
 _GLOSS = re.compile(
     r"[ \t]*(?:=|being\b|means?\b|meaning\b|represents?\b|indicates?\b|stands for\b|"
@@ -150,7 +161,8 @@ def is_elsewhere(text: str, mention: Mention) -> bool:
         or (_DENIED.search(clause) and not (mention.kind == "range" and _TORN.search(clause)))
         or _DENIED_AFTER.match(text, mention.tail)
         or (_WOULD.search(sentence) and _UNLESS.match(text, mention.tail))
-        or _COUNTERFACTUAL.search(sentence)
+        or _COUNTERFACTUAL.search(_IN_FACT.split(sentence)[-1])
+        or _SPOKEN.search(sentence)
         or _EXAMPLE.search(sentence)
     )
 
@@ -195,7 +207,7 @@ def set_elsewhere(text: str, mentions: Sequence[Mention], scale: Scale) -> list[
     taken += _quotations(text)
     kept = [
         mention
-        for mention in _without_ends(text, mentions, scale)
+        for mention in _without_ends(text, _without_legends(text, mentions), scale)
         if not _overlaps(taken, mention) and not is_elsewhere(text, mention)
     ]
     kept = _without_lists(text, kept)
@@ -241,6 +253,10 @@ def _without_lists(text: str, mentions: list[Mention]) -> list[Mention]:
         if len(run) >= fewest
         for mark in run
     }
+    # A list cut short after a rating, and "1. Competent: 5", have one mark.
+    if marks and marks[0].values[0] == 1 and marks[0] != mentions[0]:
+        places.add(marks[0].start)
+    places |= {mark.start for mark in marks if _NUMBERED_LABEL.match(text, mark.end)}
     return [mention for mention in mentions if mention.start not in places]
 
 
@@ -251,6 +267,14 @@ def _marks_from(marks: Sequence[Mention], first: int) -> list[Mention]:
         if mark.values[0] == first + len(run):
             run.append(mark)
     return run
+
+
+def _without_legends(text: str, mentions: Sequence[Mention]) -> list[Mention]:
+    """Drop numbers explained in parentheses after another: 6 - high (1 = low, 7 = high)."""
+    spans = [match.span() for match in _PARENTHESIS.finditer(text)]
+    inside = [m for m in mentions if _overlaps(spans, m) and _is_glossed(text, m)]
+    outside = any(m.usable and not _overlaps(spans, m) for m in mentions)
+    return [m for m in mentions if not (outside and m in inside)]
 
 
 def _without_ends(text: str, mentions: Sequence[Mention], scale: Scale) -> list[Mention]:

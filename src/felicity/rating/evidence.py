@@ -25,8 +25,10 @@ _MOST_NUMBERS = 500
 _CORRECTION = re.compile(
     r"\b(?:on (?:second thoughts?|reflection|reconsideration)|upon reflection|reconsider\w*|"
     r"revis\w+|correct(?:ion|ed)|scratch that|make (?:it|that)|wait|hmm+|or rather|or better|"
+    r"(?:rais|lower|bump|bring|drag|pull|drop)\w* (?:it|that|this)|"
     r"(?:I )?changed? my mind|let me re\w+|I take that back|adjust\w*|strike that|edit|oops)\b"
-    r"|(?:^|[.!?,;:—(\n-])\s*(?:actually|no|rather|sorry)\b",
+    r"|(?:^|[.!?,;:—(\n-])\s*(?:actually|no|rather|sorry)\b"
+    r"|\A *(?:→|->) *\Z",
     re.IGNORECASE,
 )
 _CONCLUSION = re.compile(
@@ -41,6 +43,19 @@ _NEXT_TURN = re.compile(
     r"next question)[ \t]*\d*[ \t*]*:|<\|(?:im_start|user|start_header_id)\|>|\[INST\]",
     re.IGNORECASE,
 )
+# A base model may tell further scenes: "Emily asks Oscar …", 'Emily: "How many?"'.
+_NAMED = (
+    r"(?:^|[\n.!?\"”])[\s*>]{0,8}(?:(?:For example|Next|Later|Then|Now|Another day)[,:]? )?"
+    r"[A-Z][\w'-]+ "
+)
+_SCENE = re.compile(rf"{_NAMED}(?:ask|answer|respond|repl(?:y|ie)|say|said)(?:s|ed|d)?\b")
+_ASKS = re.compile(rf"{_NAMED}ask(?:s|ed)\b")
+_SPEAKER = re.compile(r"(?m:^)[ \t]*([A-Z][a-z'-]+):(?=[ \t]*[\"“A-Z])")
+_FEW_WORDS = 4
+# Numbers that rate one attribute each: "5 for competence", "Competent? 5", "and warmth 3".
+_FOR_ONE = re.compile(r"[ \t]+(?:for |in |\()[A-Za-z]+")
+_ASKED_OF = re.compile(r"\w\?[ \t]*$")
+_AND_ONE = re.compile(r"\d(?:,| and|, and|;) (?:his |her |their )?[a-z]+ (?:an? )?$")
 # A noun or preposition before a number makes it that word's: room 4, at 6, Python 3.
 _LOOSE_HEAD = re.compile(
     r"(?:^|[,:;—→(=\"'-] ?|\b(?:an?|so|is|be|as|say|but|just|perhaps|maybe|about an?|hence) |"
@@ -49,7 +64,9 @@ _LOOSE_HEAD = re.compile(
 )
 _TAKEN_BACK = re.compile(rf"\bfinal\b|{_CORRECTION.pattern}", re.IGNORECASE)
 _NUMBER_ALONE = re.compile(r"[\s\d.,/+-]+")
-_CLOSED = re.compile(r"[ \t\"')\]}]*(?:\n|[.!;][\"')\]]*\s|[,:(—]|[ \t]-[ \t])")
+_CLOSED = re.compile(
+    r"[ \t\"')\]}]*(?:\n|[.!;][\"')\]]*\s|[,:(—]|[ \t]-[ \t]|[ \t]+(?:because|since)\b)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,12 +112,18 @@ def read_rating(visible: str, scale: Scale) -> Finding:
     >>> read_rating("5\n\nQuestion: How helpful?\nAnswer: 3", Scale(low=1, high=7)).value
     5
     """
-    turn = _NEXT_TURN.search(visible)
+    turn = _NEXT_TURN.search(visible) or _next_scene(visible)
     if turn and visible[: turn.start()].strip() and not _TAKEN_BACK.search(visible, turn.end()):
         finding = _weigh(visible[: turn.start()], scale)
         if finding.status != "unparsed":
             return finding.moved(0, settled=True)
     return _weigh(visible, scale)
+
+
+def _next_scene(visible: str) -> re.Match[str] | None:
+    """Find the scene that a reply goes on to tell after a rating and no more."""
+    scene = _ASKS.search(visible, 1)
+    return scene if scene and len(visible[: scene.start()].split()) <= _FEW_WORDS else None
 
 
 def _weigh(visible: str, scale: Scale) -> Finding:
@@ -149,19 +172,43 @@ def _from_text(text: _Text, positions: Sequence[Position]) -> Finding | None:
     """Read the numbers that stand in one of the given positions."""
     found = [placed for placed in text.placed if placed.position in positions]
     found = [p for p in found if not is_tentative(text.skeleton, p.mention)] or found
+    if _is_superseded(text, found):
+        return _AMBIGUOUS
     if any(placed.finding.status == "ok" for placed in found):
-        # A number that is off the scale in the midst of a sentence was said of something else.
+        # A number that is off the scale in the midst of a sentence, or in quotes, was said of
+        # something else.
         found = [
             placed
             for placed in found
-            if (placed.position, placed.finding.status) != ("statement", "out_of_range")
+            if placed.finding.status != "out_of_range"
+            or not (placed.position == "statement" or _is_quoted(text.skeleton, placed.mention))
         ]
     if not found:
         return None
     if positions != ("final",) and _contradicts(text.skeleton, found):
         return _AMBIGUOUS
+    if positions != ("final",) and any(_is_beside(text.skeleton, found, p) for p in text.placed):
+        return _AMBIGUOUS
     mention, position, finding = found[-1]
     return finding.moved(0, settled=_is_settled(text.skeleton, mention, position))
+
+
+def _is_quoted(skeleton: str, mention: Mention) -> bool:
+    return skeleton[max(0, mention.start - 1) : mention.start] in {'"', "“"}
+
+
+def _is_superseded(text: _Text, found: Sequence[_Placed]) -> bool:
+    """Say whether the last of these is tentative and another number comes after it."""
+    return bool(
+        found
+        and is_tentative(text.skeleton, found[-1].mention)
+        and any(
+            later.mention.start > found[-1].mention.start
+            and later.finding.status == "ok"
+            and not _same(later, found[-1])
+            for later in text.placed
+        )
+    )
 
 
 def _only_number(text: _Text) -> _Text:
@@ -208,6 +255,20 @@ def _contradicts(skeleton: str, found: Sequence[_Placed]) -> bool:
     return False
 
 
+def _is_beside(skeleton: str, found: Sequence[_Placed], other: _Placed) -> bool:
+    """Say whether another number rates another attribute: "5 for warmth and a 3 for tact"."""
+    last = found[-1]
+    if other.finding.status != "ok" or other in found or _same(other, last):
+        return False
+    for_each = (_FOR_ONE.match(skeleton, placed.mention.tail) for placed in (last, other))
+    asked = (
+        _ASKED_OF.search(skeleton[: placed.mention.start][-20:]) is not None
+        for placed in (last, other)
+    )
+    before = sentence_before(skeleton, other.mention.start)
+    return all(for_each) or all(asked) or bool(_AND_ONE.search(before))
+
+
 def _same(one: _Placed, other: _Placed) -> bool:
     return (one.finding.status, one.mention.values) == (other.finding.status, other.mention.values)
 
@@ -223,4 +284,12 @@ def _is_settled(skeleton: str, mention: Mention, position: Position) -> bool:
     if position not in {"final", "alone", "leading", "label"} or is_list_mark(skeleton, mention):
         return False
     rest = skeleton[mention.tail :]
+    if _is_amid_scenes(skeleton[: mention.start], rest):
+        return False
     return bool(_CLOSED.match(rest)) and bool(rest.strip()) and not _CORRECTION.search(rest)
+
+
+def _is_amid_scenes(before: str, after: str) -> bool:
+    """Say whether a number stands between two scenes that the reply tells of."""
+    speakers = set(_SPEAKER.findall(before)) & set(_SPEAKER.findall(after))
+    return bool(speakers or (_SCENE.search(before) and _ASKS.search(after)))

@@ -21,8 +21,8 @@ _FRACTION_GAP = re.compile(
     re.IGNORECASE,
 )
 _RANGE_GAP = re.compile(
-    r"[ \t]*(?:\([^()\n]{0,40}\)[ \t]*(?!,))?"
-    r"(?:,|-|~|\.\.+|…|/|"
+    r"[ \t]*(?:\([^()\n]{0,40}\)[ \t]*(?!,)|[ \t]+or (?:so|thereabouts)\b)?"
+    r"(?:[.?!;][ \t]+or\b|,|-|~|&|±|\.\.+|…|/|"
     r"[,(/]?[ \t]*\b(?:to|till|through|thru|or|and|if not|maybe|perhaps|possibly|almost|nearly|"
     r"(?:could|might|may)(?: also| even)? be|"
     r"leaning(?: towards?)?|bordering on|verging on|bis|oder|ou|à|o|y)\b,?"
@@ -32,6 +32,15 @@ _RANGE_GAP = re.compile(
 )
 _LOWER_WORD = re.compile(r"[ \t]*[a-z]{2,}")
 _LOOSE = re.compile(r"[ \t]+-[ \t]+|[ \t]*,[ \t]*")
+# "Lower my rating from 5 to 3" and "that drags it down to 3" name where a rating ends up.
+_MOVE = r"(?:lower|chang|rais|revis|mov|drop|drag|pull|bring|push|adjust|reduc|updat|bump)\w*"
+MOVED = re.compile(
+    rf"(?:\b(?:ratings?|scores?)\b[^.!?\n]{{0,20}}\b{_MOVE}"
+    rf"|\b{_MOVE} (?:it|that|this|my|the (?:rating|score))\b)[^.!?\n]{{0,40}}\bto (?:an? )?$",
+    re.IGNORECASE,
+)
+# A dash that stands off its number heads a list or negates: "- 2" on a scale of -3 to 3.
+_DASH_APART = re.compile(r"(?:^|[\n:=(])[ \t]*-[ \t]+$")
 # "4, or rather 5" and "4, no, 5" are corrections, not ranges.
 _CORRECTS = re.compile(r"\bor (?:rather|better|actually)\b", re.IGNORECASE)
 _RANGE_HEAD = re.compile(
@@ -112,7 +121,7 @@ def find_mentions(text: str, scale: Scale) -> tuple[str, list[Mention], bool]:
     text = _without_listing(text, scale)
     points = _join_fractions(text, _points(text, scale), scale)
     skeleton, kept, foreign = text, [], False
-    for chain in _chains(text, points):
+    for chain in _chains(text, points, scale):
         start, tail = chain[0].start, chain[-1].tail
         if len(chain) > 1:
             head = _RANGE_HEAD.search(text, max(0, start - 30), start)
@@ -152,12 +161,20 @@ def _points(text: str, scale: Scale) -> list[Mention]:
 def _point(text: str, number: Number, scale: Scale) -> Mention:
     percent = _PERCENT.match(text, number.end)
     of_hundred = (scale.low, scale.high) == (0, 100)
+    kind: Kind = "foreign" if percent and not of_hundred else "point"
+    values: tuple[Fraction | None, ...] = (number.value,)
+    if (
+        scale.low < 0
+        and number.value
+        and _DASH_APART.search(text, max(0, number.start - 12), number.start)
+    ):
+        kind, values = "range", (-number.value, number.value)
     return Mention(
         start=number.start,
         end=number.end,
         tail=percent.end() if percent else number.end,
-        values=(number.value,),
-        kind="foreign" if percent and not of_hundred else "point",
+        values=values,
+        kind=kind,
         in_words=number.in_words,
         glued=number.glued,
     )
@@ -196,11 +213,14 @@ def _fraction_kind(gap: re.Match[str], top: Mention, bottom: Mention, scale: Sca
     return "foreign"
 
 
-def _chains(text: str, points: list[Mention]) -> list[list[Mention]]:
+def _chains(text: str, points: list[Mention], scale: Scale) -> list[list[Mention]]:
     """Group numbers with nothing between them but what joins a range or a list of choices."""
     chains: list[list[Mention]] = []
     for point in points:
-        if chains and _joins(text, chains[-1][-1], point):
+        # "On a scale of 1 to 7, 5": the comma ends the scale.
+        whole = chains and len(chains[-1]) == 2 and _spans_scale(chains[-1], scale)
+        ends = whole and "," not in text[chains[-1][0].tail : chains[-1][1].start]
+        if chains and not ends and _joins(text, chains[-1][-1], point):
             chains[-1].append(point)
         else:
             chains.append([point])
@@ -214,6 +234,8 @@ def _joins(text: str, left: Mention, right: Mention) -> bool:
     match = _RANGE_GAP.fullmatch(gap)
     # A sign may have been taken for part of the second number: "4 -5".
     if match is None or _CORRECTS.search(gap):
+        return False
+    if MOVED.search(text, max(0, left.start - 80), right.start):
         return False
     # In "5 - 2 weeks is exact" and "6, 2 weeks is exact" the dash or comma joins two clauses.
     follows = _LOWER_WORD.match(text, right.tail)
@@ -249,8 +271,9 @@ def _bounded(text: str, mention: Mention) -> Mention:
     """Make a lower or upper bound a range: "at least 5", "5+"."""
     head = _BOUND_HEAD.search(text, max(0, mention.start - 20), mention.start)
     tail = _BOUND_TAIL.match(text, mention.tail)
-    if text[mention.tail : mention.tail + 1] == ">":
-        # "<6>" fills in a blank; it is no bound.
+    # "<6>" fills in a blank and "bump it up to 6" moves; neither is a bound.
+    blank_filled = text[mention.tail : mention.tail + 1] == ">"
+    if blank_filled or MOVED.search(text, max(0, mention.start - 80), mention.start):
         head = None
     if not (head or tail):
         return mention

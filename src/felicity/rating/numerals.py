@@ -23,7 +23,9 @@ _IN_WORDS = re.compile(
     re.IGNORECASE,
 )
 _HALF = re.compile(r"[ -]and[ -]a[ -]half\b|[ ]1/2\b(?!/)", re.IGNORECASE)
-_SIGN_WORD = re.compile(r"\b(?:minus|(?P<plus>plus)|negative)[ ]$", re.IGNORECASE)
+_POINT = re.compile(rf"[ ]point[ ](?P<tenths>{'|'.join(_DIGIT_WORDS)})\b", re.IGNORECASE)
+_PRONOUN = re.compile(r"\b(?:choose|pick|select|name|give) (?:just |only )?$", re.IGNORECASE)
+_SIGN_WORD = re.compile(r"\b(?:minus|(?P<plus>plus|positive)|negative)[ ]$", re.IGNORECASE)
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 
@@ -111,6 +113,10 @@ def _value(token: str) -> Fraction | None:
 def _words(text: str) -> Iterator[Number]:
     for match in _IN_WORDS.finditer(text):
         start, word = match.start(), match.group().lower()
+        # "If I have to choose one: 5"
+        colon = text[match.end() : match.end() + 1] in {":", ","}
+        if word == "one" and colon and _PRONOUN.search(text, max(0, start - 20), start):
+            continue
         value = Fraction(sum(_WORDS[part] for part in re.split(r"[- ]", word) if part in _WORDS))
         if "hundred" in word:
             value = Fraction(100)
@@ -124,14 +130,15 @@ def _words(text: str) -> Iterator[Number]:
 
 
 def _with_half(text: str, number: Number) -> Number:
-    half = _HALF.match(text, number.end)
-    if half is None or number.value is None or number.value.denominator != 1:
+    half, tenths = _HALF.match(text, number.end), _POINT.match(text, number.end)
+    part = half or (tenths if number.in_words else None)
+    if part is None or number.value is None or number.value.denominator != 1:
         return number
-    half_up = number.value + (Fraction(1, 2) if number.value >= 0 else Fraction(-1, 2))
+    more = Fraction(1, 2) if half else Fraction(_WORDS[part["tenths"].lower()], 10)
     return Number(
         start=number.start,
-        end=half.end(),
-        value=half_up,
+        end=part.end(),
+        value=number.value + (more if number.value >= 0 else -more),
         in_words=number.in_words,
         glued=number.glued,
     )

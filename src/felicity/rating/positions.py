@@ -7,7 +7,7 @@ from typing import Literal
 
 from felicity.rating.context import line_around, sentence_after, sentence_before
 from felicity.rating.elsewhere import RATING_UNIT
-from felicity.rating.mentions import Mention
+from felicity.rating.mentions import MOVED, Mention
 
 Position = Literal["final", "alone", "leading", "label", "statement", "generic", "loose"]
 
@@ -68,7 +68,7 @@ _VERB = (
     r"(?:rat(?:e|ed|ing)|scor(?:e|ed|ing)|giv(?:e|ing|en)|gave|say|go(?:ing)?|went|choos(?:e|ing)|"
     r"chose|pick(?:ed|ing)?|select(?:ed|ing)?|assign(?:ed|ing)?|put(?:ting)?|settl(?:e|ed|ing)|"
     r"opt(?:ed|ing)?|land(?:ed|ing)?|answer|call|estimate|judge|assess|evaluate|place|lean(?:ing)?|"
-    r"rank|guess|think|believe|feel|vote|mark|award|deem|consider|stick|end|stay)"
+    r"rank|guess|think|believe|feel|vote|mark|award|deem|consider|stick|end(?:ed)?|stay|meant?)"
 )
 _FIRST_PERSON = re.compile(
     rf"\b(?:I|we|I'd|I'll|I'm|I've|let me|let's)\b[^.!?\n\d]{{0,60}}?\b{_VERB}\b"
@@ -82,7 +82,7 @@ _ELSEWHERE_GAP = re.compile(
 _THIRD_PERSON = re.compile(
     r"(?:\b(?:is|was|'s|would be|be|sounds like|feels like|seems like|looks like|it|as|makes?|"
     r"warrants?|deserves?|merits?|earns?|gets?|receives?|given|rates?|scores?|rated|scored)"
-    r"(?: (?:definitely|probably|clearly|perhaps|maybe|likely|about|around|easily|at))*"
+    r"(?: (?:definitely|probably|clearly|perhaps|maybe|likely|about|around|easily|at|more of))*"
     r" (?:an? )(?:\w+ )?"
     r"|\b(?:warrants?|deserves?|merits?|earns?|rates?|scores?|rated|scored)(?: (?:as|at))? )"
     r"[\"'(\[]*$",
@@ -95,13 +95,23 @@ _QUALIFIED = re.compile(
 )
 _ELLIPTIC = re.compile(
     r"(?:^|[,:—(] ?|\b(?:so|and|but) )(?:(?:so|on reflection|on second thoughts?|"
-    r"hence|thus|therefore|overall|in sum|i mean|then|no|nope|"
+    r"hence|thus|therefore|overall|in sum|i meant?|then|nevertheless|nonetheless|"
+    r"settl(?:e|ed|ing) (?:on|for)|no|nope|"
     r"wait|actually|scratch that|correction|make (?:it|that)|call it|or rather|rather|"
     r"or better|going with|go with|would (?:say|rate|give|go with)|rated?|rating|scoring|"
     r"leaning towards?|closer to|more like|say|giving it|giving|i'd|probably|definitely|maybe|"
     r"perhaps|likely|around|about|roughly|approximately)[ ,—-]+)+(?:an? )?$",
     re.IGNORECASE,
 )
+# "Given that he was asked casually, 3", "if I have to choose one: 5", "5 → 3".
+_SUMMED = re.compile(
+    r"(?:\b(?:considering|given|based on|going by|in (?:view|light) of|as (?:it is|things stand)|"
+    r"if (?:I|we) (?:have to|had to|must|need to))\b[^.!?\n\d]{0,80}[,:] ?(?:an? )?"
+    r"|\d ?(?:→|->) ?)$",
+    re.IGNORECASE,
+)
+# "The price makes it 3."
+_MAKES = re.compile(r"\b(?:makes?|puts) (?:it|him|her|this|that)(?: at)? $", re.IGNORECASE)
 _AFTER = re.compile(
     r"[ \t]*(?:it is\b|for me\b|from me\b|is my (?:rating|answer|score|choice)|seems (?!to )|"
     r"feels (?!like)|sounds (?:right|fair|about)|would be (?:right|fair|my|appropriate)|"
@@ -195,6 +205,9 @@ def _is_statement(before: str, text: str, mention: Mention) -> bool:
         or _THIRD_PERSON.search(before)
         or _QUALIFIED.search(before)
         or _ELLIPTIC.search(before)
+        or _SUMMED.search(before)
+        or MOVED.search(before)
+        or (_MAKES.search(before) and not sentence_after(text, mention.tail).strip(" .!"))
         or _AFTER.match(text, mention.tail)
         or _SAID_TO_BE.search(before)
     )

@@ -31,6 +31,7 @@ _REFUSAL = re.compile(
     rf"\b(?:information|context|evidence|detail)s?\b"
     rf"|\bcannot be (?:rated|judged|assessed|determined|evaluated|answered)\b"
     rf"|\b(?:not|in)appropriate\b[^.!?\n]{{0,20}}\bto\b[^.!?\n]{{0,20}}{_RATE}"
+    r"|\b(?:don't|do not) think it(?:'s| is| would be) (?:fair|right|possible) to\b"
     r"|\b(?:impossible|not possible) to (?:rate|judge|assess|say|tell|determine|evaluate)\b"
     r"|\bas an? (?:AI|artificial|language|large language|assistant)\b[^.!?\n]{0,60}\b"
     r"(?:do not|don't|cannot|can't|unable|no|not|lack|without)\b"
