@@ -46,7 +46,7 @@ from felicity.rating.reasoning import set_reasoning_aside
 from felicity.rating.refusals import is_error_message, is_refusal
 from felicity.types import Scale
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 
 ParseStatus = Literal[
     "ok",
