@@ -36,7 +36,9 @@ def report(
         None, help="Rating studies: pooled (the default) or scenario-means."
     ),
     people: Path = typer.Option(
-        None, help="Rating studies: CSV of people's single ratings, for their noise ceiling."
+        None,
+        help="Rating studies: CSV of people's single ratings, to compare with in place of the "
+        "study's cells; they give a noise ceiling too.",
     ),
     seed: int = typer.Option(0, help="Of the resampling."),
     as_json: bool = JSON_OPTION,

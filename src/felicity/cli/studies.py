@@ -143,7 +143,8 @@ def validate(study: StudyArgument, as_json: bool = JSON_OPTION) -> None:
         else:
             for fault in error.faults:
                 print(fault)
-            note(f"{len(error.faults)} faults in {error.where}")
+            several = "" if len(error.faults) == 1 else "s"
+            note(f"{len(error.faults)} fault{several} in {error.where}")
         raise typer.Exit(1) from None
     if not as_json:
         print(f"{loaded.name} {loaded.version}: valid\n")
