@@ -15,7 +15,7 @@ from typing import Any
 
 from felicity.errors import RunError
 from felicity.rating.study import RatingStudy
-from felicity.study import BUILT_IN, Format, Study
+from felicity.study import BUILT_IN, Format, Study, load_choice_study
 from felicity.types import ParticipantInfo
 
 PACKAGES = (
@@ -70,6 +70,25 @@ def describe_study(study: Study | RatingStudy) -> dict[str, Any]:
         "study_folder": None if study.folder.parent == BUILT_IN else str(study.folder.resolve()),
         "data_hash": study.data_hash,
     }
+
+
+def study_of_run(folder: Path, manifest: Mapping[str, Any], study: Study | None = None) -> Study:
+    """Return the choice study that a run is of, found by the manifest where it is not given.
+
+    Raises
+    ------
+    RunError
+        Where the study's items are not those that were run.
+    """
+    if study is None:
+        study = load_choice_study(manifest["study_folder"] or manifest["study"])
+    if study.data_hash != manifest["data_hash"]:
+        raise RunError(
+            f"data: got {study.data_hash}; expected {manifest['data_hash']}",
+            where=str(folder),
+            hint="the study's items have changed since this run; run it again in a new folder",
+        )
+    return study
 
 
 def session() -> dict[str, Any]:

@@ -17,6 +17,7 @@ from felicity.manifest import (
     describe_run,
     read_manifest,
     session,
+    study_of_run,
     write_manifest,
 )
 from felicity.rating.journal import only_run
@@ -131,14 +132,7 @@ def read_run(folder: Path | str, study: Study | None = None) -> Run:
             where=str(path),
             hint="`felicity report` takes every kind of run",
         )
-    if study is None:
-        study = load_choice_study(manifest["study_folder"] or manifest["study"])
-    if study.data_hash != manifest["data_hash"]:
-        raise RunError(
-            f"data: got {study.data_hash}; expected {manifest['data_hash']}",
-            where=str(path),
-            hint="the study's items have changed since this run; run it again in a new folder",
-        )
+    study = study_of_run(path, manifest, study)
     return Run(
         folder=path,
         study=study,

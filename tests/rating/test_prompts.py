@@ -250,7 +250,7 @@ def test_options_that_are_not_allowed(
     study: RatingStudy, options: dict[str, object], message: str
 ) -> None:
     with pytest.raises(OptionError) as caught:
-        conversations(study, **options)  # type: ignore[arg-type]
+        conversations(study, **options)  # type: ignore[arg-type]  # wrong on purpose
     assert str(caught.value) == message
 
 

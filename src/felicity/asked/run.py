@@ -11,12 +11,12 @@ from felicity.asked.parse import PARSER_VERSION, parse_choice
 from felicity.asked.prompts import asked_conversations, task_of
 from felicity.asked.responses import items_table, trials_table
 from felicity.errors import OptionError, RunError
-from felicity.manifest import describe_study, read_manifest
+from felicity.manifest import describe_study, read_manifest, study_of_run
 from felicity.participants.chat import ChatInfo, ChatParticipant
 from felicity.rating.cost import Prices
 from felicity.rating.parsing import Parser
 from felicity.rating.run import SMOKE, RatingRun, read_replies, reparse, run_ratings
-from felicity.rating.sitting import Progress, Stopped
+from felicity.rating.sitting import Progress
 from felicity.study import Study, load_choice_study
 from felicity.tables import write_tables
 from felicity.types import Message, Reply, Sampling
@@ -29,46 +29,20 @@ PARSER = Parser(parse=parse_choice, version=PARSER_VERSION)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedRun:
-    """An asked run as it lies on disk.
+class AskedRun(RatingRun):
+    """An asked run as it lies on disk; ``responses`` has a row for each trial with the reply.
 
     Attributes
     ----------
-    replies
-        A row for each trial with the reply, as in responses.parquet.
     trials
         A row for each trial with its pick (`felicity.asked.responses.trials_table`).
     items
         A row for each item with the picks under both orders (``items_table``).
-    asked
-        Trials of the largest selection so far.
-    stopped
-        Why this sitting ended early; None where it did not, and for a run that was only read.
     """
 
-    folder: Path
     study: Study
-    manifest: Mapping[str, Any]
-    replies: pl.DataFrame
     trials: pl.DataFrame
     items: pl.DataFrame
-    asked: int
-    stopped: Stopped | None = None
-
-    @property
-    def label(self) -> str:
-        """The participant's name for tables."""
-        return str(self.manifest["participant"]["label"])
-
-    @property
-    def answered(self) -> int:
-        """Trials with a reply, usable or not."""
-        return int((self.replies["finish"] != "error").sum())
-
-    @property
-    def complete(self) -> bool:
-        """Whether every trial of the selection has a reply."""
-        return self.answered >= self.asked
 
 
 def run_asked(
@@ -147,15 +121,7 @@ def read_asked(folder: Path | str, study: Study | None = None) -> AskedRun:
             where=str(path),
             hint="`felicity report` takes all kinds",
         )
-    if study is None:
-        study = load_choice_study(manifest["study_folder"] or manifest["study"])
-    if study.data_hash != manifest["data_hash"]:
-        raise RunError(
-            f"data: got {study.data_hash}; expected {manifest['data_hash']}",
-            where=str(path),
-            hint="the study's items have changed since this run; run it again in a new folder",
-        )
-    return _picked(read_replies(path), study)
+    return _picked(read_replies(path), study_of_run(path, manifest, study))
 
 
 def is_asked_run(manifest: Mapping[str, Any]) -> bool:
@@ -175,7 +141,7 @@ def _picked(run: RatingRun, study: Study) -> AskedRun:
         folder=run.folder,
         study=study,
         manifest=run.manifest,
-        replies=run.responses,
+        responses=run.responses,
         trials=trials,
         items=items_table(trials),
         asked=run.asked,
