@@ -207,7 +207,7 @@ def _template(found: Mapping[str, Any], request: Request, maxim: str) -> Drafts:
     slots = _slots(found.get("slots"))
     if slots is None or not all(isinstance(found.get(field), str) for field in fields):
         return Drafts(status="fields")
-    texts = {field: clean(found[field]) for field in fields}
+    texts: dict[str, Any] = {field: clean(found[field]) for field in fields}
     if not all(is_text(text) for text in (*texts.values(), *slots.values())):
         return Drafts(status="text")
     if texts["follower"] == texts["violator"]:

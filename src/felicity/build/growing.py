@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,7 @@ def grow(
         for step in steps:
             if requests_of(read_build(folder), step):
                 writer = open_writer(step)
-                grown.append(complete(lambda w=writer, s=step: _grow(build.folder, s, w, tries)))
+                grown.append(complete(partial(_grow, build.folder, step, writer, tries)))
             else:
                 grown.append(
                     Growth(step=step, asked=0, taken=0, statuses={}, missing={}, stopped=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from felicity.build.decisions import Decision, current_decisions
 from felicity.build.wording import Wording, digest
@@ -94,7 +94,8 @@ def _outcome(line: Wording, decisions: Sequence[Decision]) -> Outcome:
     if not edits[0]:
         return Outcome(line=line, state="accepted", judges=judges)
     before = {name: getattr(line, name) for name in edits[0]}
-    edited = replace(line, **edits[0])
+    texts: Any = edits[0]
+    edited = replace(line, **texts)
     return Outcome(line=edited, state="edited", judges=judges, changed=before)
 
 
