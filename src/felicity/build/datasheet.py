@@ -1,4 +1,4 @@
-"""The datasheet of an exported set, in Markdown: what it is, how it was made, what is known of it."""
+"""The datasheet of an exported set: what it is, how it was made, what is known of it."""
 
 from __future__ import annotations
 

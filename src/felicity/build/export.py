@@ -16,7 +16,7 @@ from felicity.build.folder import DIALOGUES, TEMPLATES, BuildFolder, read_build
 from felicity.build.outcome import Outcome, decide
 from felicity.build.provenance import decision_rows, provenance_rows, reply_rows
 from felicity.build.study_file import study_file
-from felicity.build.template import render_templates
+from felicity.build.template import Template, render_templates
 from felicity.build.wording import ORIGINAL, Wording, as_lines, sort_wordings
 from felicity.errors import FelicityError, OptionError, RunError, one_of
 from felicity.study import load_choice_study
@@ -105,9 +105,7 @@ def export_study(
     kept = replace(
         build,
         wordings=chosen.lines,
-        templates=tuple(
-            t for t in build.templates if t.template_id in {w.template_id for w in chosen.lines}
-        ),
+        templates=_used_templates(build, chosen.lines),
     )
     scratch = out.with_name(f"{out.name}.unfinished")
     try:
@@ -129,6 +127,13 @@ def export_study(
         items=len(study.items),
         notes=tuple(notes),
     )
+
+
+def _used_templates(build: BuildFolder, lines: Sequence[Wording]) -> tuple[Template, ...]:
+    """Return the templates of lines, in the order of lines."""
+    known = {template.template_id: template for template in build.templates}
+    order = dict.fromkeys(line.template_id for line in lines)
+    return tuple(known[template_id] for template_id in order if template_id in known)
 
 
 def select_lines(build: BuildFolder, outcomes: Sequence[Outcome], take: str) -> Selection:

@@ -69,15 +69,21 @@ def requests_of(
     )
 
 
-def schema_of(step: Step) -> dict[str, Any]:
-    """Return the JSON schema of a reply, for models that can be held to one."""
+def schema_of(step: Step, most: int | None = None) -> dict[str, Any]:
+    """Return the JSON schema of a reply, for models that can be held to one.
+
+    ``most`` is how long a list may be; not every provider's schemas can say that.
+    """
     if step == "rewordings":
-        return _object(rewordings={"type": "array", "items": _TEXT})
+        return _object(rewordings=_list(_TEXT, most))
     if step == "dialogues":
-        one = _object(**dict.fromkeys(TEXTS, _TEXT))
-        return _object(dialogues={"type": "array", "items": one})
-    slots = {"type": "array", "items": _object(name=_TEXT, type=_TEXT)}
+        return _object(dialogues=_list(_object(**dict.fromkeys(TEXTS, _TEXT)), most))
+    slots = _list(_object(name=_TEXT, type=_TEXT), most)
     return _object(situation=_TEXT, **dict.fromkeys(TEXTS, _TEXT), slots=slots, why=_TEXT)
+
+
+def _list(items: Mapping[str, Any], most: int | None) -> dict[str, Any]:
+    return {"type": "array", "items": items} | ({} if most is None else {"maxItems": most})
 
 
 def _object(**properties: Any) -> dict[str, Any]:

@@ -27,6 +27,8 @@ FolderArgument = Annotated[Path, typer.Argument(help="The build folder.")]
 SetArgument = Annotated[
     str, typer.Argument(help="The build folder, or the name of a built-in study that is one.")
 ]
+# Slots of a template that a model on this machine fills in.
+SLOTS = 3
 _WRITER = typer.Option(
     None, "--writer", help="embedded:NAME, hf:ID, hf:FOLDER, api:PROVIDER/MODEL."
 )
@@ -179,17 +181,18 @@ def check(
 def _show_checks(build: BuildFolder, results: list[CheckResult], show: int) -> None:
     maxims = build.plan.maxims
     print_table(
-        ("Check", "Flagged", "All", *(maxim.short for maxim in maxims), "Allowed"),
+        ("Check", "Allowed", "Flagged", "All", *(maxim.short for maxim in maxims)),
         [
             (
                 r.name,
+                r.allowed,
                 f"{len(r.flagged)} of {len(r.values)}",
                 *(_figure(r, key) for key in (None, *build.plan.maxim_keys)),
-                r.allowed,
             )
             for r in results
         ],
         title=f"{build.plan.name}: {len(build.originals)} dialogues, {len(build.wordings)} lines",
+        left=2,
     )
     found = [(r, value) for r in results for value in r.flagged]
     if found and show:
@@ -272,7 +275,7 @@ class _Given:
     def __init__(self, **options: Any) -> None:
         self.options = options
 
-    def opener(self) -> WriterOf:
+    def opener(self, build: BuildFolder) -> WriterOf:
         """Return what opens a writer for a step; a model on this machine is loaded once.
 
         Raises
@@ -291,7 +294,13 @@ class _Given:
             return lambda _step: writer
         from felicity.cli.writers import opener_of
 
-        return opener_of(**{k: v for k, v in self.options.items() if k != "replies"})
+        plan = build.plan
+        most: dict[Step, int] = {
+            "template": SLOTS,
+            "dialogues": max(1, plan.dialogues - 1),
+            "rewordings": max(1, plan.rewordings),
+        }
+        return opener_of(most=most, **{k: v for k, v in self.options.items() if k != "replies"})
 
 
 def _grow(
@@ -316,7 +325,7 @@ def _grow(
             print(f"[{request.step} {request.target}]\n{request.prompt}\n\n{'-' * 72}")
         note(f"{len(asked)} requests now; later steps ask about what these bring")
         return
-    grown = grow(folder, steps, given.opener(), tries=tries)
+    grown = grow(folder, steps, given.opener(read_build(folder)), tries=tries)
     if as_json:
         print_json([asdict(growth) for growth in grown])
     else:
