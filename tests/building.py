@@ -52,7 +52,9 @@ class Scripted:
     """A model that replies by a list, one after the other, and then fails."""
 
     def __init__(self, *replies: object, finish: str = "stop") -> None:
-        self.info = ChatInfo(spec="api:fake/scripted", label="scripted", method="sampled", model="s")
+        self.info = ChatInfo(
+            spec="api:fake/scripted", label="scripted", method="sampled", model="s"
+        )
         self.max_connections = 1
         self.replies = [r if isinstance(r, str) else json.dumps(r) for r in replies]
         self.finish = finish

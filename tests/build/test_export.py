@@ -72,7 +72,9 @@ def test_a_grown_set_is_a_valid_study_that_runs(tmp_path, tiny_gpt2_folder):
     participant = open_participant(f"hf:{tiny_gpt2_folder}")
     ran = run(study, participant, tmp_path / "run", limit=2)
     assert ran.responses.height == 4
-    assert [t.template_id for t in build.templates] != sorted(t.template_id for t in build.templates)
+    assert [t.template_id for t in build.templates] != sorted(
+        t.template_id for t in build.templates
+    )
     order = [line for line in (tmp_path / "study" / "templates.toml").read_text().splitlines()
              if line.startswith("id =")]  # fmt: skip
     assert [line.split('"')[1].rpartition("-")[0] for line in order] == [
@@ -158,7 +160,9 @@ def test_an_edited_answer_holds_in_every_wording(tmp_path):
     build = grown(tmp_path / "set")
     for line in build.originals:
         judge(tmp_path / "set", "accept", line.dialogue_id)
-    judge(tmp_path / "set", "edit", "quality-01-2", texts={"violator": "I put in a lake and a sea."})
+    judge(
+        tmp_path / "set", "edit", "quality-01-2", texts={"violator": "I put in a lake and a sea."}
+    )
     judge(tmp_path / "set", "edit", "quality-01-3", wording="1", texts={"question": "What was it?"})
     export_study(tmp_path / "set", tmp_path / "study")
     rows = list(map(json.loads, (tmp_path / "study" / "dialogues.jsonl").read_text().splitlines()))
@@ -187,7 +191,11 @@ def test_a_rejected_rewording_is_replaced_by_the_next(tmp_path):
     export_study(tmp_path / "set", tmp_path / "study")
     rows = list(map(json.loads, (tmp_path / "study" / "provenance.jsonl").read_text().splitlines()))
     found = [r for r in rows if r.get("dialogue_id") == "relation-01-1"]
-    assert [(r["wording"], r["source_wording"]) for r in found] == [("0", "0"), ("1", "2"), ("2", "3")]
+    assert [(r["wording"], r["source_wording"]) for r in found] == [
+        ("0", "0"),
+        ("1", "2"),
+        ("2", "3"),
+    ]
     assert found[2]["made"]["by"] == "Bo"
 
 

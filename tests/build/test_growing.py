@@ -202,7 +202,8 @@ def test_german_prompts_are_german_throughout(tmp_path):
 
     base = tmp_path / "eins.csv"
     base.write_text(
-        'maxim,question,follower,violator\nquality,"Was hast du gegessen?","Ein Brot.","Ein Haus."\n'
+        "maxim,question,follower,violator\n"
+        'quality,"Was hast du gegessen?","Ein Brot.","Ein Haus."\n'
     )
     build = start_build(tmp_path / "satz", NewSet(language="de"), base, "Anna")
     assert build.plan.names == ("Anna", "Lukas", "Katrin")
@@ -230,16 +231,17 @@ def test_schemas_are_closed_and_name_what_is_read():
 def test_all_faults_of_a_file_of_replies_at_once(tmp_path):
     path = tmp_path / "replies.jsonl"
     path.write_text(
-        '{"step": "translate", "target": "a", "reply": "b"}\n[]\n{"step": "template", "target": 3}\n'
+        '{"step": "translate", "target": "a", "reply": "b"}\n[]\n'
+        '{"step": "template", "target": 3}\n'
         '{"step": "template", "target": "a", "reply": "b", "finish": "error"}\n{'
     )
     with pytest.raises(FaultsError) as caught:
         ReplayedWriter(path)
     text = str(caught.value)
     for part in (
-        'replies.jsonl line 1, step: got "translate"; expected one of template, dialogues, rewordings',
+        'replies.jsonl line 1, step: got "translate"; expected one of template, dialogues, rew',
         'line 2, line: got "list"; expected a JSON object',
-        'line 3, target: got "3"; expected a template\'s or dialogue\'s id',
+        "line 3, target: got \"3\"; expected a template's or dialogue's id",
         'line 3, reply: got "nothing"; expected text, or null for none',
         'line 4, finish: got "error"; expected stop, length or another word for how it ended',
         "line 5, line:",
