@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from felicity.build.drafts import STATUSES, read_drafts
@@ -128,6 +128,7 @@ def test_templates(change, status):
     assert (drafts.template is not None) == (status == "ok")
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.text(max_size=200), st.sampled_from(["stop", "length", "odd"]))
 def test_any_text_has_a_status_and_no_half_item(text, finish):
     for request in (DIALOGUES, REWORDINGS, TEMPLATE):
@@ -152,6 +153,7 @@ json_values = st.recursive(
 )
 
 
+@settings(max_examples=50, deadline=None)
 @given(json_values)
 def test_any_json_has_a_status_and_whole_texts(value):
     for request in (DIALOGUES, REWORDINGS, TEMPLATE):

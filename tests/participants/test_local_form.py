@@ -9,16 +9,20 @@ import pytest
 
 from felicity.build.requests import schema_of
 from felicity.errors import OptionError
-from felicity.participants.local_chat import open_local_chat
+from felicity.participants.local_chat import local_chat_from_model, open_local_chat
 from felicity.participants.local_form import LocalForm
 from felicity.types import Message, Sampling
+
+import tiny
 
 ASKED = [Message(role="user", content="Write two.")]
 
 
 @pytest.fixture(scope="module")
-def chat(tiny_gpt2_folder):
-    return open_local_chat(f"hf:{tiny_gpt2_folder}")
+def chat():
+    tokenizer = tiny.tokenizer("bytelevel")
+    model = tiny.gpt2(len(tokenizer), n_positions=2048)
+    return local_chat_from_model(model.eval(), tokenizer, spec="hf:tiny")
 
 
 def ask(chat, schema, **sampling):
@@ -49,6 +53,13 @@ def test_a_form_that_is_cut_off_says_so(chat):
     assert (reply.finish, reply.tokens_out) == ("length", 5)
     with pytest.raises(json.JSONDecodeError):
         json.loads(reply.text)
+
+
+def test_a_form_longer_than_what_the_model_reads_is_cut_off(tiny_gpt2_folder):
+    short = open_local_chat(f"hf:{tiny_gpt2_folder}")
+    reply = ask(short, schema_of("dialogues", 4), max_tokens=500)
+    assert reply.finish == "length"
+    assert reply.text.startswith('{"dialogues": [{"question": "')
 
 
 def test_the_form_is_part_of_who_answers(chat):

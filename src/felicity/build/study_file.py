@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 
 from felicity.build.folder import BuildFolder
 from felicity.build.wording import ROLES
@@ -81,6 +82,6 @@ def study_file(kept: BuildFolder) -> str:
     )
 
 
-def _section(name: str, entries: dict[str, str | list[str]]) -> str:
+def _section(name: str, entries: Mapping[str, object]) -> str:
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entries.items()]
     return "\n".join([f"[{name}]", *lines]) + "\n"

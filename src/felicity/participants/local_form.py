@@ -128,6 +128,9 @@ class _Filling:
         start = self._chat.chat.encode(self._messages, self.chat_lead + self.text)
         ids: Ids = ()
         while self.sampled < self._draw.max_tokens and len(ids) < FIELD_TOKENS:
+            if self._chat.limit is not None and len(start) + len(ids) > self._chat.limit:
+                # The form's own characters have used up what the model can read.
+                return False
             log_probs = self._after((*start, *ids)).clone()
             while True:
                 token = choose_token(log_probs, self._draw, self._random)
