@@ -32,7 +32,7 @@ def ask(chat, schema, **sampling):
 
 @pytest.mark.parametrize("step", ["template", "dialogues", "rewordings"])
 def test_a_random_model_gives_json_of_the_schema(chat, step):
-    reply = ask(chat, schema_of(step, 2), max_tokens=400)
+    reply = ask(chat, schema_of(step, 2), max_tokens=900)
     value = json.loads(reply.text)
     assert reply.finish == "stop"
     assert set(value) == set(schema_of(step)["properties"])

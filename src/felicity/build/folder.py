@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -239,8 +239,3 @@ def by_person(name: str) -> Made:
 def today() -> str:
     """Return the day, in UTC."""
     return datetime.now(UTC).date().isoformat()
-
-
-def with_made(line: Wording, made: Made | None) -> Wording:
-    """Return a line with where it comes from."""
-    return replace(line, made=made)

@@ -96,10 +96,10 @@ def _object(**properties: Any) -> dict[str, Any]:
 
 
 def _again(request: Request, status: str | None, language: Language) -> Request:
-    if status is None:
+    if status not in language.reasons:
+        # The first time; or the reply was not the writer's fault.
         return request
-    reason = language.reasons.get(status, status)
-    note = fill(language.prompts["again"], {"reason": reason})
+    note = fill(language.prompts["again"], {"reason": language.reasons[status]})
     return Request(
         step=request.step,
         target=request.target,

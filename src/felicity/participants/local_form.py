@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from felicity.scoring.reading import Ids
 
 # Longest text of a field. A model that knows no end would write on for ever.
-FIELD_TOKENS = 60
+FIELD_TOKENS = 40
 # What ends a field, beside the model's own ends.
 _ENDS = ('"', "\n")
 
