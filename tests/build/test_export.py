@@ -10,6 +10,8 @@ import shutil
 
 import pytest
 
+from felicity.build.adding import NewSet, start_build
+from felicity.build.checks import run_checks
 from felicity.build.decisions import DECISIONS, Decision, DecisionStore
 from felicity.build.export import export_study
 from felicity.build.folder import read_build
@@ -197,6 +199,29 @@ def test_a_rejected_rewording_is_replaced_by_the_next(tmp_path):
         ("2", "3"),
     ]
     assert found[2]["made"]["by"] == "Bo"
+
+
+def test_a_german_set_is_german_throughout(tmp_path):
+    base = tmp_path / "anfang.csv"
+    base.write_text(
+        "maxim,question,follower,violator\n"
+        'quality,"Was hast du gegessen, {responder}?","Ich habe ein Brot gegessen.",'
+        '"Ich habe ein Haus gegessen."\n'
+        'politeness,"Darf ich mitspielen?","Ja, komm her, mein Freund.","Ja, komm her, du Esel."\n',
+        encoding="utf-8",
+    )
+    new = NewSet(language="de", dialogues=1, rewordings=0, title="Verstöße")
+    build = start_build(tmp_path / "satz", new, base, "Jürgen")
+    assert [r.name for r in run_checks(build) if r.flagged and "cue" not in r.name] == [
+        "balance of maxims", "base and template"
+    ]  # fmt: skip
+    export_study(tmp_path / "satz", tmp_path / "studie")
+    study = load_study(tmp_path / "studie")
+    assert (study.language, study.title) == ("de", "Verstöße")
+    assert [level.short for level in study.design.levels] == ["Qualität", "Höflichkeit"]
+    assert study.items[0].question == "Was hast du gegessen, Lukas?"
+    assert "Antworte nur mit dem Buchstaben." in study.asked.prompt
+    assert "unhöflich" in study.asked.words
 
 
 def test_what_cannot_be_exported_is_said(tmp_path):

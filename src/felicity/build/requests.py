@@ -96,7 +96,7 @@ def _object(**properties: Any) -> dict[str, Any]:
 
 
 def _again(request: Request, status: str | None, language: Language) -> Request:
-    if status not in language.reasons:
+    if status is None or status not in language.reasons:
         # The first time; or the reply was not the writer's fault.
         return request
     note = fill(language.prompts["again"], {"reason": language.reasons[status]})

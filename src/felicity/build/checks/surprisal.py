@@ -7,15 +7,18 @@ makes. A model's surprise is no judgement of grammar; what it lists is worth rea
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
 from felicity.build.checks.result import CheckResult, Value
 from felicity.build.folder import BuildFolder
+from felicity.build.template import SLOT
 from felicity.errors import RunError
 
 # Iglewicz & Hoaglin (1993): the modified z-score beyond which a value is an outlier.
 OUTLIER = 3.5
+LABELS = ("follower", "violator")
 # Makes the median absolute deviation an estimate of sd in normal data.
 _NORMAL = 0.6745
 
@@ -30,20 +33,22 @@ def outliers(build: BuildFolder, run: Path) -> CheckResult:
     """
     from felicity.runner import read_run
 
-    table = read_run(run).responses
+    done = read_run(run)
+    texts = {(item.unit, label): item.answers[label] for item in done.study.items
+             for label in LABELS}  # fmt: skip
     found: dict[tuple[str, str], list[float]] = defaultdict(list)
-    columns = ("unit" if "unit" in table.columns else "dialogue_id", "answer_label", "status")
-    for unit, label, status, bits in table.select(*columns, "bits_per_character").iter_rows():
+    columns = (*_unit(done.responses.columns), "answer_label", "status", "bits_per_character")
+    for unit, label, status, bits in done.responses.select(*columns).iter_rows():
         if status == "ok":
             found[str(unit), str(label)].append(float(bits))
-    if not {unit for unit, _ in found} & {line.dialogue_id for line in build.originals}:
-        raise RunError("no dialogue of this set was run", where=str(run))
     values = []
-    for label in ("follower", "violator"):
+    for label in LABELS:
+        # An answer that was edited since is not what the model has read.
         means = {
             line: sum(bits) / len(bits)
             for line in build.originals
             if (bits := found.get((line.dialogue_id, label)))
+            and _is_of(line.texts[label], texts[line.dialogue_id, label])
         }
         scores = modified_z(list(means.values()))
         for (line, bits), score in zip(means.items(), scores, strict=True):
@@ -51,6 +56,8 @@ def outliers(build: BuildFolder, run: Path) -> CheckResult:
             values.append(
                 Value(maxim=line.maxim, unit=line.dialogue_id, figure=bits, problem=problem)
             )
+    if not values:
+        raise RunError("no dialogue of this set was run", where=str(run))
     return CheckResult(
         name="surprisal",
         what="mean bits per character of answers, by a language model",
@@ -58,6 +65,15 @@ def outliers(build: BuildFolder, run: Path) -> CheckResult:
         allowed=f"modified z at most {OUTLIER}",
         values=tuple(values),
     )
+
+
+def _unit(columns: Sequence[str]) -> tuple[str, ...]:
+    return ("unit",) if "unit" in columns else ("dialogue_id",)
+
+
+def _is_of(text: str, shown: str) -> bool:
+    """Whether a text is what was shown; one with speakers' names is taken to be."""
+    return text == shown or SLOT.search(text) is not None
 
 
 def modified_z(values: list[float]) -> list[float]:
