@@ -31,7 +31,7 @@ def rare_words(text: str, language: str, below: float) -> dict[str, float]:
     Examples
     --------
     >>> rare_words("The dog saw a numbat.", "en", 3.0)
-    {'numbat': 1.15}
+    {'numbat': 1.07}
     """
     from wordfreq import zipf_frequency
 
