@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from felicity.report.rating_analysis import RatingAnalysis, RatingResult
+from felicity.report.rating_replies import RatingDescription
 from felicity.report.text_table import NONE, TextTable
 from felicity.stats.accuracy import Interval
 from felicity.stats.alignment import MEASURES
@@ -27,7 +28,7 @@ HEADINGS = {
 }
 
 
-def figure(value: float | None) -> str:
+def figure(value: float | None, decimals: int = 3) -> str:
     """Write a measure as papers do: three decimals, no leading zero.
 
     Examples
@@ -37,8 +38,8 @@ def figure(value: float | None) -> str:
     """
     if value is None or not math.isfinite(value):
         return NONE
-    text = f"{abs(value):.3f}".removeprefix("0")
-    return f"−{text}" if value < 0 and text != ".000" else text
+    text = f"{abs(value):.{decimals}f}".removeprefix("0")
+    return f"−{text}" if value < 0 and text.strip(".0") else text
 
 
 def with_interval(value: float, interval: Interval | None) -> str:
@@ -48,7 +49,7 @@ def with_interval(value: float, interval: Interval | None) -> str:
     return f"{figure(value)} [{figure(interval.low)}, {figure(interval.high)}]"
 
 
-def names_of(analysis: RatingAnalysis) -> list[str]:
+def names_of(analysis: RatingDescription) -> list[str]:
     """Name each participant; add the method, then the folder, where two would be the same."""
     results = analysis.results
     names = [result.run.label for result in results]
