@@ -67,6 +67,7 @@ def _look() -> dict[str, Any]:
             "domainColor": "#666666",
             "tickColor": "#666666",
             "tickSize": 3,
+            "tickRound": False,
         },
         "legend": text | {"titleFontWeight": "normal", "symbolSize": 40, "labelLimit": 220},
         "header": text | {"titleFontWeight": "normal", "labelFontSize": 8},

@@ -138,7 +138,7 @@ def _ratio_block(ratios: pl.DataFrame, kind: str, step: int) -> alt.FacetChart:
     squares = base.mark_rect(stroke="#bbbbbb", strokeWidth=0.5).encode(
         color=alt.Color("shown:Q", title="ESR", scale=colours, legend=bar)
     )
-    dark = "datum.shown > 3 || datum.shown < -0.2"
+    dark = "datum.shown > 3.5 || datum.shown < -0.7"
     text = base.mark_text(fontSize=7 if step > 20 else 6).encode(
         text="printed:N", color=alt.condition(dark, alt.value("white"), alt.value("black"))
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import altair as alt
 import polars as pl
@@ -70,7 +71,6 @@ def _profile_layers(name: str, analysis: RatingDescription) -> alt.LayerChart:
     kinds = alt.Scale(domain=lines)
     dashes = alt.Scale(domain=lines, range=[DASHES[i % len(DASHES)] for i in range(len(lines))])
     below = legend_below(roles.line) if roles.line else None
-    ends = alt.Scale(domain=[low, high])
     y = alt.Y("mean:Q", title=None, scale=ends, axis=alt.Axis(values=[low, (low + high) / 2, high]))
     base = alt.Chart().encode(
         x=alt.X(
@@ -87,14 +87,16 @@ def _profile_layers(name: str, analysis: RatingDescription) -> alt.LayerChart:
             scale=alt.Scale(domain=who, range=["#000000", FIRST]),
             legend=legend_below(None, symbolType="stroke", symbolStrokeWidth=2),
         ),
-        tooltip=["who:N", "prompting:N", "panel:N", "x:N", "line:N", "n:N"]
-        + rounded("mean", "low", "high"),
+        tooltip=[
+            *("who:N", "prompting:N", "panel:N", "x:N", "line:N", "n:N"),
+            *rounded("mean", "low", "high"),
+        ],
     )
     dash = alt.StrokeDash("line:N", title=roles.line, scale=dashes, legend=below)
     shape = alt.Shape("line:N", title=roles.line, scale=kinds, legend=below)
     return alt.layer(
         base.mark_line(strokeWidth=1.1).encode(y=y, strokeDash=dash, detail="line:N"),
-        base.mark_rule(strokeWidth=0.8).encode(y=alt.Y("low:Q", scale=ends), y2="high:Q"),
+        base.mark_rule(strokeWidth=0.8).encode(y=alt.Y("low:Q", **up), y2="high:Q"),
         base.mark_point(filled=True, size=14, opacity=1).encode(y=y, shape=shape),
     )
 
@@ -126,8 +128,8 @@ def _replies(
     roles, study = roles_of(analysis.study), analysis.study
     first, *others = study.factors[roles.x]
     lines = list(study.factors[roles.line]) if roles.line else [""]
-    side = (COLUMN - 40 - BETWEEN * (len(lines) - 1)) // len(lines)
-    words = {"labelAlign": "right", "labelPadding": 4, "labelFontSize": 7}
+    side = (COLUMN - 72 - BETWEEN * (len(lines) - 1)) // len(lines)
+    words = {"labelAlign": "left", "labelAngle": 0, "labelFontSize": 7}
     chart = alt.layer(*_reply_layers(analysis)).properties(width=side, height=34)
     return Figure(
         name=stem,
@@ -148,31 +150,30 @@ def _replies(
 def _reply_layers(analysis: RatingDescription) -> tuple[alt.Chart, alt.Chart]:
     roles, study = roles_of(analysis.study), analysis.study
     levels, edges = list(study.factors[roles.x]), bins_of(study.scale)
-    x = alt.X(
-        "from:Q",
-        title="Rating",
-        scale=alt.Scale(domain=[edges[0], edges[-1]], nice=False),
-        axis=alt.Axis(format="d", grid=False, values=_ticks(study.scale)),
-    )
-    y = alt.Y(
-        "share:Q",
-        title=None,
-        scale=alt.Scale(domain=[-1, 1]),
-        axis=alt.Axis(values=[-1, 0, 1], labelExpr="abs(datum.value)"),
-    )
+    # Layers that share an axis must agree on it.
+    across: dict[str, Any] = {
+        "title": "Rating",
+        "scale": alt.Scale(domain=[edges[0], edges[-1]], nice=False),
+        "axis": alt.Axis(format="d", grid=False, values=_ticks(study.scale)),
+    }
+    up: dict[str, Any] = {
+        "title": None,
+        "scale": alt.Scale(domain=[-1, 1]),
+        "axis": alt.Axis(values=[-1, 0, 1], labelExpr="abs(datum.value)"),
+    }
     shades = alt.Scale(domain=levels, range=[FIRST, SECOND, *COLOURS[1:]][: len(levels)])
     base = alt.Chart().transform_calculate(zero="0")
     bars = base.mark_rect(stroke="white", strokeWidth=0.4).encode(
-        x=x,
+        x=alt.X("from:Q", **across),
         x2="to:Q",
-        y=y,
+        y=alt.Y("share:Q", **up),
         y2="zero:Q",
         color=alt.Color("x:N", title=roles.x, scale=shades, legend=legend_below(roles.x)),
         tooltip=["x:N", "line:N", "panel:N", "from:Q", "to:Q", "n:N", *rounded("share")],
     )
     people = (
         base.mark_rule(color="black", strokeWidth=1, strokeDash=[2, 1.5])
-        .encode(x="people:Q", y="zero:Q", y2="side:Q")
+        .encode(x=alt.X("people:Q", **across), y=alt.Y("zero:Q", **up), y2="side:Q")
         .transform_filter(f"datum.from == {edges[0]} && datum.people != null")
     )
     return bars, people
