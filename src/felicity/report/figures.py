@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,12 @@ class Figure:
     title: str
     caption: str
     chart: Any
+
+
+def missing_packages() -> tuple[str, ...]:
+    """Name the packages of felicity[report] that are not installed; figures and HTML need all."""
+    needed = {"altair": "altair", "vl_convert": "vl-convert-python", "great_tables": "great-tables"}
+    return tuple(name for module, name in needed.items() if find_spec(module) is None)
 
 
 def spec_of(figure: Figure) -> dict[str, Any]:
