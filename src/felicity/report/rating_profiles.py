@@ -71,7 +71,13 @@ def _profile_layers(name: str, analysis: RatingDescription) -> alt.LayerChart:
     kinds = alt.Scale(domain=lines)
     dashes = alt.Scale(domain=lines, range=[DASHES[i % len(DASHES)] for i in range(len(lines))])
     below = legend_below(roles.line) if roles.line else None
-    y = alt.Y("mean:Q", title=None, scale=ends, axis=alt.Axis(values=[low, (low + high) / 2, high]))
+    # Layers that share an axis must agree on it.
+    up: dict[str, Any] = {
+        "title": None,
+        "scale": alt.Scale(domain=[low, high]),
+        "axis": alt.Axis(values=[low, (low + high) / 2, high]),
+    }
+    y = alt.Y("mean:Q", **up)
     base = alt.Chart().encode(
         x=alt.X(
             "x:N",

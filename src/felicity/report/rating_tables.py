@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from felicity.report.rating_analysis import RatingAnalysis
 from felicity.report.rating_marks import roles_of
 from felicity.report.rating_replies import RatingDescription, RatingReplies
-from felicity.report.rating_table import figure, names_of, with_interval
+from felicity.report.rating_table import figure, names_of, with_interval, write_csv
 from felicity.report.text_table import NONE, TextTable
 
 AGREEMENT = {"spearman": "ρ", "ccc": "CCC", "rmse": "RMSE"}
@@ -115,9 +115,7 @@ def statuses_table(analysis: RatingDescription) -> TextTable:
             str(result.usable),
             *(str(statuses.get(kind, 0)) for kind in kinds),
         )
-        for name, result, statuses in zip(
-            names_of(analysis), analysis.results, found, strict=True
-        )
+        for name, result, statuses in zip(names_of(analysis), analysis.results, found, strict=True)
     ]
     return TextTable(
         name="statuses",
@@ -135,8 +133,7 @@ def usable_table(analysis: RatingDescription) -> TextTable:
     rest = [name for name in factors if name not in (*names, "scenario")]
     points = list(
         dict.fromkeys(
-            tuple(cell.factors[name] for name in names)
-            for cell in analysis.results[0].design_cells
+            tuple(cell.factors[name] for name in names) for cell in analysis.results[0].design_cells
         )
     )
     rows: list[tuple[str, ...]] = []
@@ -147,7 +144,7 @@ def usable_table(analysis: RatingDescription) -> TextTable:
         title=f"{analysis.study.title} Usable replies by cell",
         header=("Participant", "Prompting", "Attribute", *(", ".join(point) for point in points)),
         rows=tuple(rows),
-        note=f"Usable of asked, by {' and '.join(names)}. Attributes that lack no reply are summed.",
+        note=f"Usable of asked, by {' and '.join(names)}. Attributes that lack none are summed.",
         left=3,
     )
 
@@ -172,3 +169,13 @@ def _usable_rows(
         label = "every attribute" if not lacking else f"the {len(whole)} others"
         rows.append((label, *(f"{n} of {n}" for n in sums)))
     return rows
+
+
+def statuses_csv(analysis: RatingDescription) -> str:
+    """Write a row per participant, prompting, design cell and status: how many replies have it."""
+    factors = [name for name in analysis.study.factors if name != "scenario"]
+    rows = []
+    for who, result in zip(names_of(analysis), analysis.results, strict=True):
+        counts = result.responses.group_by(*factors, "status").len().sort(*factors, "status")
+        rows += [(who, result.prompting, *row) for row in counts.iter_rows()]
+    return write_csv(("participant", "prompting", *factors, "status", "replies"), rows)
