@@ -53,6 +53,7 @@ def uneven(cell, repeat):
 def run_of(study, tmp_path, text, *, models=("parrot",), promptings=("MIN",)):
     entries = [entry for model in models for prompting in promptings
                for entry in replies(text, model=model, prompting=prompting)]  # fmt: skip
+    tmp_path.mkdir(exist_ok=True)
     file = write_replies(tmp_path / "replies.jsonl", entries)
     collection = read_collection([(file, None)], study)
     return [done.run for done in replay(collection, study, tmp_path / "runs", PARSER)]

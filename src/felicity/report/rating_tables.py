@@ -19,8 +19,9 @@ HIGHER_IS_BETTER = ("spearman", "ccc")
 
 def paper_tables(analysis: RatingAnalysis) -> tuple[TextTable, ...]:
     """Make the tables of agreement, of calibration and of errors, the best figures bold."""
+    count = len(analysis.results[0].cells)
     cells = (
-        f"Over cells ({analysis.unit}), {analysis.weighting.replace('_', ' ')}. In brackets 95 %"
+        f"Over {count} cell means, {analysis.weighting.replace('_', ' ')}. In brackets 95 %"
         " intervals by bootstrap. Bold: best of the participants."
     )
     published = " CCC as published." if analysis.as_published else ""
