@@ -34,7 +34,12 @@ def header(
 
 def legend_below(title: str | None, **more: Any) -> alt.Legend:
     """Make a legend that lies below the panels, its title at its left."""
-    look: dict[str, Any] = {"orient": "bottom", "direction": "horizontal", "titleOrient": "left", "offset": 6}
+    look: dict[str, Any] = {
+        "orient": "bottom",
+        "direction": "horizontal",
+        "titleOrient": "left",
+        "offset": 6,
+    }
     return alt.Legend(title=title, **(look | more))
 
 

@@ -29,7 +29,7 @@ from felicity.report.rating_profiles import profile_figures, reply_figures
 from felicity.report.rating_replies import RatingDescription
 
 # Room for an axis with its title; for the attributes' names.
-LEFT, NAMES = 30, 62
+LEFT, NAMES = 30, 80
 # Narrower columns hold no number.
 NARROWEST = 18
 # Mean width of a letter of a name.
@@ -140,7 +140,7 @@ def _ratio_block(ratios: pl.DataFrame, kind: str, step: int) -> alt.FacetChart:
     colours = alt.Scale(
         domain=[ESR_LOW, 1, ESR_HIGH], range=[BLUE, "#ffffff", RED], interpolate="rgb", clamp=True
     )
-    bar = legend_below("ESR", values=[-1, 0, 1, 2, 3, 4], gradientLength=150, gradientThickness=8)
+    bar = legend_below("ESR", values=[-1, 0, 1, 2, 3, 4], gradientLength=125, gradientThickness=8)
     squares = base.mark_rect(stroke="#bbbbbb", strokeWidth=0.5).encode(
         color=alt.Color("shown:Q", title="ESR", scale=colours, legend=bar)
     )
