@@ -142,7 +142,7 @@ def mixed_model(
     rows, halves = _rows(results, names, design)
     if len(names) < 2:
         return _unfitted(f"got {len(names)} model; expected two or more.")
-    remarks = [f"{halves} dialogues won in just half of their copies are left out."] * bool(halves)
+    remarks = [f"Left out, won in just half of their copies: {halves}."] if halves else []
     shares = rows.group_by(design.factor, "model").agg(
         pl.col("won").mean().alias("share"), pl.len().alias("n")
     )
