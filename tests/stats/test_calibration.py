@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -31,7 +33,7 @@ def test_every_item_is_in_one_bin_and_ties_in_none():
     assert sum(b.n for b in found.bins) == found.n == 7
     assert found.ties == 2
     edges = [(b.low, b.high) for b in found.bins]
-    assert all(a[1] <= b[0] for a, b in zip(edges, edges[1:], strict=False))
+    assert all(a[1] <= b[0] for a, b in itertools.pairwise(edges))
     expected = sum(b.n * abs(b.accuracy - b.confidence) for b in found.bins) / 7
     assert found.error == pytest.approx(expected)
 

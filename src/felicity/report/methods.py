@@ -132,8 +132,8 @@ def _groups(grouping: Grouping, analysis: Analysis) -> list[str]:
     factor = analysis.study.design.factor
     return [
         f"Models were grouped ({listed}). Agreement on which {factor}s are hard is Kendall's W "
-        "with the correction for ties; correlations are Pearson's r over the models of a group with "
-        "intervals by Fisher's z; gains between groups are paired over the items of the same "
+        "with the correction for ties; correlations are Pearson's r over the models of a group, "
+        "with intervals by Fisher's z; gains between groups are paired over the items of the same "
         "architecture, with bootstrap intervals and sign-flip tests over dialogues, Holm-corrected."
     ]
 
