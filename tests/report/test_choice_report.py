@@ -18,7 +18,7 @@ from felicity.report.content import write_content
 from felicity.report.figures import spec_of
 from felicity.report.groups import group_members
 from felicity.report.published import read_published
-from report.test_groups import dialogue_number, write_published
+from report.test_groups import ONE_COPY, dialogue_number, write_published
 
 from made_runs import made_run
 
@@ -32,11 +32,14 @@ def half_right(item):
 
 def made_content(study, folder):
     """Two made runs in two groups, and made-up published accuracies in two more."""
+    items = study.select(ONE_COPY)
     runs = [
-        made_run(study, folder / "a", half_right, label="Model A", architecture="Arch"),
+        made_run(
+            study, folder / "a", half_right, label="Model A", architecture="Arch", items=items,
+        ),
         made_run(
             study, folder / "b", lambda i: half_right(i) + 0.3, label="Model B",
-            architecture="Arch",
+            architecture="Arch", items=items,
         ),
     ]  # fmt: skip
     analysis = analyse(runs, study)
@@ -64,7 +67,7 @@ def test_every_part_is_there_and_is_written(content, tmp_path):
     assert [group["name"] for group in values["groups"]] == ["first", "second", "small", "large"]
     assert values["groups"][2]["concordance"]["models"] == 4
     assert len(values["gains"]) == 5
-    assert values["choices"][0]["items"] == 2250
+    assert values["choices"][0]["items"] == 125
     results = pl.read_parquet(paths["results.parquet"])
     assert results["kind"].value_counts().sort("kind").rows() == [
         ("model", 12), ("people", 6), ("published", 42),
@@ -160,6 +163,10 @@ def test_published_accuracies_alone_make_the_same_tables(gricean, tmp_path, caps
     assert "The 4 models of small rank the maxims by difficulty with Kendall's W = " in shown
     assert (out / "figures" / "figure1.svg").is_file()
     assert (out / "tables" / "table3_concordance.tex").is_file()
+    with pytest.raises(SystemExit) as done:
+        main(["report"])
+    assert done.value.code
+    assert "no run was given" in capsys.readouterr().err
     with pytest.raises(SystemExit) as done:
         main(["report", "--published", str(file)])
     assert done.value.code
