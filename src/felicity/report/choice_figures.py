@@ -93,7 +93,7 @@ def correlations_figure(statistics: Sequence[GroupStatistics], design: Design) -
         name="figure1",
         title=f"Correlations between {design.factor}s across models",
         caption=f"Pearson's r of accuracies between {design.factor}s across the models of a group, "
-        "with 95 % intervals by Fisher's z. With four models an interval spans nearly everything; "
+        "with 95 % intervals by Fisher's z. With four models they are very wide; "
         "with three there is none.",
         chart=chart,
     )
@@ -114,7 +114,7 @@ def _heat_map(one: GroupStatistics, titles: Sequence[str]) -> Any:
                     "shown": "–" if found.r is None else two(found.r),
                     "interval": bounds(found.interval),
                     "n": found.n,
-                    "dark": found.r is not None and abs(found.r) > 0.6,
+                    "dark": found.r is not None and abs(found.r) > 0.85,
                 }
             )
     base = alt.Chart(alt.Data(values=rows)).encode(
