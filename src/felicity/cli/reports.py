@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from felicity.cli.output import JSON_OPTION, print_json, print_table
-from felicity.cli.report_output import print_with_intervals, say_written
+from felicity.cli.output import JSON_OPTION
 from felicity.errors import OptionError, RunError
-
-if TYPE_CHECKING:
-    from felicity.report.rating_analysis import RatingAnalysis
 
 
 def report(
@@ -90,8 +86,10 @@ def report(
         )
         return
     _refuse(choice_only, "choice")
-    analysis = _analyse_ratings(runs, as_published, unit, weighting or "pooled", people, seed)
-    _report_ratings(analysis, folder, as_json)
+    from felicity.cli import rating_reports
+
+    analysis = rating_reports.analyse(runs, as_published, unit, weighting or "pooled", people, seed)
+    rating_reports.report_ratings(analysis, folder, as_json)
 
 
 def _paradigm(runs: list[Path]) -> str:
@@ -112,52 +110,3 @@ def _refuse(given: Mapping[str, bool], paradigm: str) -> None:
     for name, is_given in given.items():
         if is_given:
             raise OptionError(f"this is an option for {paradigm} studies", where=name)
-
-
-def _analyse_ratings(
-    run: list[Path],
-    as_published: bool,
-    unit: str | None,
-    weighting: str,
-    people: Path | None,
-    seed: int,
-) -> RatingAnalysis:
-    from felicity.rating.run import read_ratings
-    from felicity.reference_reader import axes_of, ratings_from_table
-    from felicity.reference_reader import read_ratings as read_people
-    from felicity.report import analyse_ratings
-    from felicity.study import load_rating_study
-
-    runs = [read_ratings(each) for each in run]
-    told = runs[0].manifest
-    study = load_rating_study(told.get("study_folder") or told["study"])
-    axes = axes_of(study)
-    ratings = None
-    if people is not None:
-        ratings = ratings_from_table(read_people(people, axes, study.scale), axes)
-    return analyse_ratings(
-        runs,
-        study,
-        unit=unit,
-        weighting=weighting,
-        as_published=as_published,
-        people=ratings,
-        seed=seed,
-    )
-
-
-def _report_ratings(analysis: RatingAnalysis, folder: Path, as_json: bool) -> None:
-    from felicity.report import write_rating_report
-    from felicity.report.rating_files import as_json as plain
-    from felicity.report.rating_table import effects_table, measures_table
-    from felicity.report.rating_words import in_words
-
-    paths = write_rating_report(analysis, folder)
-    if as_json:
-        print_json(plain(analysis))
-    else:
-        effects = effects_table(analysis)
-        print_table(effects.header, effects.rows, title=effects.title, left=2)
-        short, ranged = measures_table(analysis, intervals=False), measures_table(analysis)
-        print_with_intervals(short, ranged, in_words(analysis), left=3, right=0)
-    say_written(paths)
