@@ -10,7 +10,7 @@ import polars as pl
 
 from felicity.report.analysis import ParticipantResult
 from felicity.report.groups import Grouping, Member
-from felicity.stats.accuracy import TIE
+from felicity.stats.accuracy import TIE, Floats
 from felicity.stats.compare import holm
 from felicity.stats.gains import Gain, paired_gain
 from felicity.stats.mixed_logit import (
@@ -208,5 +208,6 @@ def _fit(
     )
 
 
-def _dummies(values: Sequence[object], kinds: Sequence[object]) -> np.ndarray:
-    return np.array([[float(value == kind) for kind in kinds] for value in values])
+def _dummies(values: Sequence[object], kinds: Sequence[object]) -> Floats:
+    rows = [[float(value == kind) for kind in kinds] for value in values]
+    return np.array(rows, dtype=np.float64)
