@@ -6,18 +6,17 @@ import base64
 import hashlib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from felicity.asked.prompts import task_of
 from felicity.asked.run import AskedRun
-from felicity.errors import RunError
 from felicity.rating.run import RatingRun
 from felicity.rating.study import RatingStudy
 from felicity.report.content import ReportContent
 from felicity.report.page.choice import choice_items, describe_choice, score_rows
 from felicity.report.page.pack import block, inline_json
 from felicity.report.page.replies import describe_rating, rating_items, reply_rows, right_places
+from felicity.report.page.stamp import page_stamp
 from felicity.report.page.svg import draw, words_of
 from felicity.report.text_table import TextTable, as_latex
 from felicity.runner import Run
@@ -49,39 +48,22 @@ def build_page(content: ReportContent, runs: Sequence[AnyRun], study: Study | Ra
     content
         The report.
     runs
-        The runs that it is of; each can be looked at, item by item.
+        The runs that it is of; each can be looked at, item by item. With none (a report of
+        published figures) the page has no items.
     study
         Their study.
-
-    Raises
-    ------
-    RunError
-        Where no run was given.
     """
-    if not runs:
-        raise RunError("no run was given", hint="give one or more run folders")
-    items = _items_of(runs, study)
-    places = {item_id: place for place, item_id in enumerate(items["id"])}
-    blocks = {"items": block(items)}
-    for place, run in enumerate(runs):
-        blocks[f"run-{place}"] = block(_rows(run, places))
+    blocks = {}
+    if runs:
+        items = _items_of(runs, study)
+        places = {item_id: place for place, item_id in enumerate(items["id"])}
+        blocks["items"] = block(items)
+        for place, run in enumerate(runs):
+            blocks[f"run-{place}"] = block(_rows(run, places, study))
     for figure in content.figures:
         blocks[f"figure-{figure.name}"] = block(draw(figure))
-    return _assemble(content.title, _described(content, runs, study), blocks)
-
-
-def open_page_of(folder: Path) -> Path:
-    """Return the page in a report's folder.
-
-    Raises
-    ------
-    RunError
-        Where there is none.
-    """
-    path = folder / "report.html"
-    if not path.is_file():
-        raise RunError("no report.html here", where=str(folder), hint="`felicity report` writes it")
-    return path
+    described = _described(content, runs, study)
+    return _assemble(content.title, page_stamp(runs), described, blocks)
 
 
 def _described(
@@ -154,16 +136,21 @@ def _items_of(runs: Sequence[AnyRun], study: Study | RatingStudy) -> dict[str, A
     return rating_items(rated or study.items, study)
 
 
-def _rows(run: AnyRun, places: Mapping[str, int]) -> dict[str, Any]:
+def _rows(
+    run: AnyRun, places: Mapping[str, int], study: Study | RatingStudy
+) -> dict[str, Any]:
     if isinstance(run, Run):
         return score_rows(run, places)
-    rows = reply_rows(run, places)
+    promptings = () if isinstance(study, Study) else tuple(study.promptings)
+    rows = reply_rows(run, places, promptings)
     if isinstance(run, AskedRun):
         rows["right"] = right_places(rows, run.study.design.answers, task_of(run.study).pick)
     return rows | {"asked": isinstance(run, AskedRun)}
 
 
-def _assemble(title: str, described: Mapping[str, Any], blocks: Mapping[str, str]) -> str:
+def _assemble(
+    title: str, stamp: str, described: Mapping[str, Any], blocks: Mapping[str, str]
+) -> str:
     """Fill the page. Its policy lets one script run, this one, and lets nothing be fetched."""
     script = _script()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -175,6 +162,7 @@ def _assemble(title: str, described: Mapping[str, Any], blocks: Mapping[str, str
         "TITLE": _escape(title),
         "POLICY": f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
         "img-src data:; base-uri 'none'; form-action 'none'",
+        "STAMP": stamp,
         "STYLE": _asset("style.css"),
         "REPORT": inline_json(described),
         "BLOCKS": packed,

@@ -49,8 +49,10 @@ def _texts(items: Sequence[RatingItem]) -> list[str]:
     return list(dict.fromkeys(name for item in items for name in item.texts))
 
 
-def reply_rows(run: RatingRun, places: Mapping[str, int]) -> dict[str, Any]:
-    """Write a run of replies as columns: a row for each trial.
+def reply_rows(
+    run: RatingRun, places: Mapping[str, int], promptings: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Write a run of replies as columns: a row for each trial, by item, prompting and repeat.
 
     A trial's row is its final reply, or its last failed attempt with status ``error``. Where a
     choice was asked, ``shown`` has the answers in the order shown, and the value is a place in it.
@@ -58,7 +60,15 @@ def reply_rows(run: RatingRun, places: Mapping[str, int]) -> dict[str, Any]:
     with ReplyJournal(run.folder / JOURNAL, read_only=True) as journal:
         tries = [list(group) for _, group in groupby(journal.rows(), lambda r: r.attempt.trial_id)]
     last = [next((row for row in each if row.attempt.final), each[-1]) for each in tries]
-    last.sort(key=lambda r: (places[r.attempt.item_id], r.attempt.prompting, r.attempt.repeat))
+    order = {name: place for place, name in enumerate(promptings)}
+    last.sort(
+        key=lambda row: (
+            places[row.attempt.item_id],
+            order.get(row.attempt.prompting, len(order)),
+            row.attempt.prompting,
+            row.attempt.repeat,
+        )
+    )
     attempts = [row.attempt for row in last]
     return {
         "kind": "replies",

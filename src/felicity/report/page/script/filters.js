@@ -26,7 +26,9 @@ function Filters({ link, stay, read, other, search, shown }) {
     ([name, sort]) => (sort.choice === null || sort.choice === isChoice) && (name !== "apart" || other),
   );
   const outcomes = Object.entries(OUTCOMES).filter(([key]) => key !== "s" || read.run.asked);
-  const narrowed = link.q || link.outcome || link.status || link.agree || link.only || Object.values(link.factors).some(Boolean);
+  const given = [link.outcome, link.status, link.agree, link.only, ...Object.values(link.factors)];
+  const active = given.filter(Boolean).length;
+  const narrowed = link.q || active > 0;
   return html`<form class="filters" onSubmit=${(event) => event.preventDefault()} aria-label="Filters">
     <${Select} label="Model" value=${names[placeOf(link.model)] ?? names[0]} none=${null}
       options=${names.map((name) => [name, name])} onChange=${set("model")} />
@@ -40,7 +42,7 @@ function Filters({ link, stay, read, other, search, shown }) {
         onInput=${(event) => stay({ q: event.target.value })} />
     </label>
     <details class="more" open=${innerWidth > 900}>
-      <summary>Filters and order</summary>
+      <summary>Filters and order${active > 0 && ` (${active} set)`}</summary>
       <div class="grid">
         ${design.filters.map(
           ({ name, levels }) => html`<${Select} label=${spoken(name)} value=${link.factors[name]}
@@ -61,7 +63,7 @@ function Filters({ link, stay, read, other, search, shown }) {
           options=${[["same", "agree"], ["differ", "differ"]]} onChange=${set("agree")} />`}
         ${read.run.kind === "scores" &&
         html`<${Select} label="score" value=${link.score || report.score || design.scores[0]} none=${null}
-          options=${design.scores.map((name) => [name, spoken(name)])} onChange=${set("score")} />`}
+          options=${design.scores.map((name) => [name, SCORES[name]])} onChange=${set("score")} />`}
         <${Select} label="order" value=${link.sort} none="As in the study"
           options=${sorts.map(([key, { word }]) => [key, word])} onChange=${set("sort")} />
       </div>

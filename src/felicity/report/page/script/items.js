@@ -64,7 +64,7 @@ function Detail({ link, items, row, read, other, name, score, close, step, curso
   const address = () => location.href.replace(/#.*/, "") + writeLink({ ...link, model: name });
   return html`<article class="item">
     <header>
-      <div class="bar">
+      <div class="tools">
         <button onClick=${close} class="quiet back">← All items</button>
         <span class="spacer"></span>
         <button class="quiet" disabled=${cursor <= 0} onClick=${() => step(-1)} aria-label="Previous item">↑</button>

@@ -1,6 +1,6 @@
 // The list of items: only the rows in sight are in the page, however many there are.
 
-const ROW = 64;
+const ROW = 58;
 const SPARE = 6;
 
 /** A row's answer in a glance. */
@@ -77,7 +77,9 @@ function excerpt(items, row) {
 }
 
 function levelsOf(items, row) {
-  const shown = design.filters.map(({ name }) => name).filter((name) => isChoice || !["attribute", "scenario"].includes(name));
+  // A factor of many levels is an id: it says little in a line.
+  const few = design.filters.filter(({ levels }) => levels.length <= 12).map(({ name }) => name);
+  const shown = few.filter((name) => isChoice || !["attribute", "scenario"].includes(name));
   const levels = shown.map((name) => {
     const level = at(items.factors[name], row.item);
     return /^\d+$/.test(level) ? `${spoken(name)} ${level}` : spoken(level);

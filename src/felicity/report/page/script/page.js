@@ -38,7 +38,9 @@ function Page() {
   const { theme, toggle } = useTheme();
   useEffect(() => {
     document.body.dataset.view = link.view;
-    if (link.view === "report" && link.section) document.getElementById(link.section)?.scrollIntoView();
+    if (link.view !== "report" || !link.section) return;
+    if (link.section === "summary") scrollTo(0, 0);
+    else document.getElementById(link.section)?.scrollIntoView();
   }, [link.view, link.section]);
   const sections = [["summary", "Summary"], report.figures.length && ["figures", "Figures"], ["tables", "Tables"]];
   return html`<a class="skip" href="#main" onClick=${(event) => {
@@ -51,13 +53,13 @@ function Page() {
         ${sections.filter(Boolean).map(
           ([section, word]) => html`<a href=${`#${section}`} aria-current=${link.view === "report" && (link.section || "summary") === section ? "page" : undefined}>${word}</a>`,
         )}
-        <a href="#item=" aria-current=${link.view === "items" ? "page" : undefined}>Items</a>
+        ${names.length > 0 && html`<a href="#item=" aria-current=${link.view === "items" ? "page" : undefined}>Items</a>`}
       </nav>
       <button class="quiet theme" onClick=${toggle} aria-label=${`Switch to ${theme === "dark" ? "light" : "dark"} colours`}>
         ${THEMES[theme === "dark" ? "light" : "dark"]}
       </button>
     </header>
-    ${link.view === "report" ? html`<${Report} />` : html`<${Items} link=${link} go=${go} stay=${stay} />`}`;
+    ${link.view === "report" || names.length === 0 ? html`<${Report} />` : html`<${Items} link=${link} go=${go} stay=${stay} />`}`;
 }
 
 render(html`<${Page} />`, document.getElementById("root"));

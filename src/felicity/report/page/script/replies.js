@@ -13,18 +13,18 @@ function Histogram({ row, items, name }) {
     `${name}: ` + values.map((value, place) => `${value}: ${counts[place]}`).join(", ") +
     (people ? `; people's mean ${fixed(people[0])}, sd ${fixed(people[1])}` : "");
   return html`<figure class="histogram">
-    <svg viewBox=${`0 0 ${step * values.length} ${tall + 44}`} role="img" aria-label=${label}>
+    <svg viewBox=${`0 0 ${step * values.length} ${tall + 56}`} role="img" aria-label=${label}>
       ${values.map((value, place) => {
         const height = (counts[place] / most) * tall;
         return html`<g>
-          <rect class="bar" x=${x(value) - 13} width="26" y=${20 + tall - height} height=${height} rx="3">
+          <rect class="bar" x=${x(value) - 13} width="26" y=${32 + tall - height} height=${height} rx="3">
             <title>${value}: ${counts[place]}</title>
           </rect>
-          ${counts[place] > 0 && html`<text x=${x(value)} y=${15 + tall - height} class="tally">${counts[place]}</text>`}
-          <text x=${x(value)} y=${tall + 36}>${value}</text>
+          ${counts[place] > 0 && html`<text x=${x(value)} y=${27 + tall - height} class="tally">${counts[place]}</text>`}
+          <text x=${x(value)} y=${tall + 49}>${value}</text>
         </g>`;
       })}
-      <line class="axis" x1="0" x2=${step * values.length} y1=${20.5 + tall} y2=${20.5 + tall} />
+      <line class="axis" x1="0" x2=${step * values.length} y1=${32.5 + tall} y2=${32.5 + tall} />
       ${people &&
       html`<g class="people">
         <title>People: mean ${fixed(people[0])}, sd ${fixed(people[1])}, n ${people[2]}</title>

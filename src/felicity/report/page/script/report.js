@@ -76,7 +76,7 @@ function Report() {
       </aside>`}
       <h2>What was run</h2>
       <${SortableTable} table=${report.ran} titled=${false} />
-      <p class="onward"><a class="button" href="#item=">Look at every item and response</a></p>
+      ${names.length > 0 && html`<p class="onward"><a class="button" href="#item=">Look at every item and response</a></p>`}
     </section>
     ${report.figures.length > 0 &&
     html`<section id="figures">

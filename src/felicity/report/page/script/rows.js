@@ -7,6 +7,12 @@ const OUTCOMES = {
   s: { mark: "⇄", word: "split between orders" },
   "-": { mark: "–", word: "no usable response" },
 };
+const SCORES = {
+  log_prob_mean: "mean per token",
+  log_prob_sum: "sum",
+  bits_per_character: "bits per character",
+  pmi: "PMI",
+};
 const UNITS = {
   log_prob_mean: "nats per token",
   log_prob_sum: "nats",
