@@ -88,7 +88,7 @@ def content(title: str = TITLE, score: str | None = None) -> ReportContent:
     return ReportContent(
         title=title,
         ran=TextTable(name="ran", title="Ran", header=("Model", "Usable"), rows=(("a", "40"),)),
-        headline=("The first wins in .58 [.49, .67] of items.",),
+        headline=("The first wins in .58 [.49, .67] of items.", *("It is so.",) * 12),
         cautions=("Two <em>replies</em> are missing.",),
         tables=(table,),
         figures=(figure,),
@@ -133,6 +133,7 @@ def write_rating_page(folder: Path) -> Path:
             sampling=Sampling(),
             manifest={"study": study.name, "data_hash": study.data_hash},
             parser=parser,
+            smoke=0,
         )
         for place, who in enumerate((hostile, calm))
     ]

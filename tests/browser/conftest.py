@@ -55,7 +55,7 @@ def visit(chromium) -> Iterator[Callable[..., Any]]:
         context = chromium.new_context(offline=True, **options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(8000)
+        page.set_default_timeout(15_000)
         page.on("request", lambda r: r.url.startswith(("file:", "data:")) or wrong.append(r.url))
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda m: m.type != "error" or wrong.append(m.text))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 
@@ -13,7 +12,7 @@ from pages import PLAIN, REFUSAL, SCRIPT
 from felicity.runner import read_run
 
 ITEM = "quantity_1-01-1-w0-Leslie-Joan"
-SCENE = "house-high-precise-helpful"
+SCENE = "train-high-precise-helpful"
 
 
 def count(page) -> int:
@@ -157,7 +156,6 @@ def test_a_link_shows_the_same_to_somebody_else(visit, choice_page):
     assert count(there) == count(page)
     assert there.get_by_label("Model", exact=True).input_value() == models[1]
     assert there.locator(".row.cursor").get_attribute("aria-posinset") == "3"
-    there.go_back() if there.evaluate("history.length") > 1 else None
 
 
 def test_a_link_to_an_item_that_was_not_asked_says_so(visit, choice_page):
@@ -248,18 +246,18 @@ def test_the_value_is_marked_where_it_was_read(visit, rating_page):
     assert marks[PLAIN].inner_text() == "6"
     assert marks[SCRIPT].inner_text() == "5"
     assert marks[REFUSAL].count() == 0
-    assert page.locator(".status.off").inner_text() == "refused"
+    assert page.locator(".reply .status").all_inner_texts() == ["ok", "unparsed", "ok", "refused"]
 
 
 def test_the_request_the_reasoning_and_the_histogram(visit, rating_page):
     page = visit(rating_page, f"#item={SCENE}&prompting=MIN&vs=calm")
     page.locator(".histogram").first.wait_for()
     label = page.locator(".histogram svg").first.get_attribute("aria-label")
-    assert "5: 2, 6: 1" in label
+    assert "5: 1, 6: 1" in label
     assert "people's mean" in label
     assert "2: 4" in page.locator(".histogram svg").nth(1).get_attribute("aria-label")
     page.get_by_text("As sent to calm").click()
-    assert page.locator("pre:visible").inner_text() == "A house. high precise How helpful?"
+    assert page.locator("pre:visible").inner_text() == "A train. high precise How helpful?"
     reasoning = page.locator(".reply details").first
     reasoning.locator("summary").click()
     assert reasoning.locator(".text").inner_text() == "<u>Let me</u> see."
@@ -276,4 +274,4 @@ def test_ratings_are_filtered_by_status_and_prompting(visit, rating_page):
     choose(page, "Model", "calm")
     page.locator(".nothing", has_text="No item").wait_for()
     choose(page, "form", "precise")
-    assert json.loads(page.evaluate("JSON.stringify(location.hash)")).count("f.form=precise") == 1
+    assert "f.form=precise" in page.evaluate("location.hash")

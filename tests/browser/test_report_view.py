@@ -31,7 +31,6 @@ WORST = """
     const own = [...element.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
     const style = getComputedStyle(element);
     if (!own || element.closest(".paper, script, :disabled, option") || !element.checkVisibility()) continue;
-    if (element.closest("svg")) style.color = style.fill;
     const ink = channels(element.closest("svg") ? style.fill : style.color);
     const back = behind(element);
     const [a, b] = [light(over(ink, back)), light(back)].sort((x, y) => y - x);

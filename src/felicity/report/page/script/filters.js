@@ -3,7 +3,7 @@
 function Select({ label, value, options, onChange, none = "all" }) {
   return html`<label class="field">
     <span>${label}</span>
-    <select value=${value ?? ""} onChange=${(event) => onChange(event.target.value)}>
+    <select aria-label=${label} value=${value ?? ""} onChange=${(event) => onChange(event.target.value)}>
       ${none !== null && html`<option value="">${none}</option>`}
       ${options.map(([key, word]) => html`<option value=${key}>${word}</option>`)}
     </select>

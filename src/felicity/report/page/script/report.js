@@ -8,7 +8,7 @@ function Figure({ figure }) {
   useEffect(() => {
     const watch = new IntersectionObserver(
       (seen) => seen.some((entry) => entry.isIntersecting) && setNear(true),
-      { rootMargin: "600px" },
+      { rootMargin: "400px" },
     );
     watch.observe(place.current);
     return () => watch.disconnect();
