@@ -22,7 +22,7 @@ from felicity.rating.parsing import Parser
 from felicity.rating.replay import replay
 from felicity.rating.replay_reader import read_collection
 from felicity.report import analyse_ratings, write_rating_report
-from felicity.report.rating_files import as_json
+from felicity.report.rating_values import as_json
 from felicity.report.rating_table import effects_table, figure, measures_table, names_of
 from felicity.report.rating_words import in_words
 from felicity.report.text_table import as_latex, as_markdown
