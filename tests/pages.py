@@ -104,7 +104,13 @@ def write_choice_page(folder: Path, model: Path) -> Path:
     study = load_study("gricean-maxims")
     participant = open_participant(f"hf:{model}")
     runs = [
-        run(study, participant, folder / name, format=name, where={"questioner": "Leslie"})
+        run(
+            study,
+            participant,
+            folder / name,
+            format=name,
+            where={"questioner": "Leslie", "responder": "Joan"},
+        )
         for name in ("names", "plain")
     ]
     asked = run_asked(

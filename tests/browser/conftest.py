@@ -1,4 +1,4 @@
-"""A real browser that cannot reach anything but files; skipped where there is none, but not in CI."""
+"""A real browser that reaches nothing but files; without one the tests are skipped, save in CI."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from pages import write_choice_page, write_rating_page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

@@ -7,9 +7,10 @@ import re
 
 import polars as pl
 import pytest
-from pages import PLAIN, REFUSAL, SCRIPT
 
 from felicity.runner import read_run
+
+from pages import PLAIN, REFUSAL, SCRIPT
 
 ITEM = "quantity_1-01-1-w0-Leslie-Joan"
 SCENE = "train-high-precise-helpful"
@@ -56,12 +57,17 @@ def test_filters_leave_what_they_say(visit, choice_page, scored):
     page.get_by_role("button", name="Clear filters").click()
     assert count(page) == items.height
     page.get_by_label("Search").fill("RABBIT")
-    assert count(page) == items.filter(
-        pl.concat_str("question", "item_id").str.to_lowercase().str.contains("rabbit")
-        | pl.col("item_id").is_in(
-            scored.filter(pl.col("answer").str.to_lowercase().str.contains("rabbit"))["item_id"].to_list()
-        )
-    ).height
+    assert (
+        count(page)
+        == items.filter(
+            pl.concat_str("question", "item_id").str.to_lowercase().str.contains("rabbit")
+            | pl.col("item_id").is_in(
+                scored.filter(pl.col("answer").str.to_lowercase().str.contains("rabbit"))[
+                    "item_id"
+                ].to_list()
+            )
+        ).height
+    )
 
 
 def test_order_puts_the_clearest_losses_first(visit, choice_page, scored):
@@ -92,13 +98,17 @@ def test_tokens_are_shaded_by_surprisal_and_say_it_too(visit, choice_page, score
     assert tokens.locator("small").all_inner_texts() == [f"{round(b, 2):.1f}" for b in bits]
     titles = [token.get_attribute("title") for token in tokens.all()]
     assert titles == [
-        f"“{piece}”: {round(b, 2):.2f} bits" for piece, b in zip(row["tokens"][0], bits, strict=True)
+        f"“{piece}”: {round(b, 2):.2f} bits"
+        for piece, b in zip(row["tokens"][0], bits, strict=True)
     ]
     shades = [int(re.search(r"\bs(\d)", token.get_attribute("class"))[1]) for token in tokens.all()]
     assert shades == [sum(b >= edge for edge in (1, 2, 4, 6, 8, 11, 15)) for b in bits]
     colours = tokens.evaluate_all("all => all.map((t) => getComputedStyle(t).backgroundColor)")
     assert len(set(colours)) == len(set(shades)) > 1
-    assert f"{row['log_prob_mean'][0]:.3f}".replace("-", "−") in page.locator(".figures-of").first.inner_text()
+    assert (
+        f"{row['log_prob_mean'][0]:.3f}".replace("-", "−")
+        in page.locator(".figures-of").first.inner_text()
+    )
 
 
 def test_margin_and_all_variants_of_the_dialogue(visit, choice_page, scored):
@@ -152,7 +162,9 @@ def test_a_link_shows_the_same_to_somebody_else(visit, choice_page):
     link = page.evaluate("navigator.clipboard.readText()")
     there = visit(choice_page, "#" + link.split("#")[1])
     there.locator(".item h2").wait_for()
-    assert there.locator(".item").inner_text() == page.locator(".item").inner_text().replace("Copied", "Copy link")
+    assert there.locator(".item").inner_text() == page.locator(".item").inner_text().replace(
+        "Copied", "Copy link"
+    )
     assert count(there) == count(page)
     assert there.get_by_label("Model", exact=True).input_value() == models[1]
     assert there.locator(".row.cursor").get_attribute("aria-posinset") == "3"
@@ -242,7 +254,10 @@ def test_hostile_replies_are_shown_as_text_and_do_nothing(visit, rating_page):
 def test_the_value_is_marked_where_it_was_read(visit, rating_page):
     page = visit(rating_page, f"#item={SCENE}&prompting=MIN")
     page.locator(".reply").first.wait_for()
-    marks = {r.locator(".text").last.inner_text(): r.locator("mark") for r in page.locator(".reply").all()}
+    marks = {
+        r.locator(".text").last.inner_text(): r.locator("mark")
+        for r in page.locator(".reply").all()
+    }
     assert marks[PLAIN].inner_text() == "6"
     assert marks[SCRIPT].inner_text() == "5"
     assert marks[REFUSAL].count() == 0

@@ -104,7 +104,9 @@ def page_names(runs: Sequence[AnyRun]) -> list[str]:
     for extra in extras:
         twice = {name for name in names if names.count(name) > 1}
         # Only where it does tell some of them apart.
-        useful = {n for n in twice if len({e for m, e in zip(names, extra, strict=True) if m == n}) > 1}
+        useful = {
+            n for n in twice if len({e for m, e in zip(names, extra, strict=True) if m == n}) > 1
+        }
         names = [
             f"{name}, {more}" if name in useful and more else name
             for name, more in zip(names, extra, strict=True)
@@ -136,9 +138,7 @@ def _items_of(runs: Sequence[AnyRun], study: Study | RatingStudy) -> dict[str, A
     return rating_items(rated or study.items, study)
 
 
-def _rows(
-    run: AnyRun, places: Mapping[str, int], study: Study | RatingStudy
-) -> dict[str, Any]:
+def _rows(run: AnyRun, places: Mapping[str, int], study: Study | RatingStudy) -> dict[str, Any]:
     if isinstance(run, Run):
         return score_rows(run, places)
     promptings = () if isinstance(study, Study) else tuple(study.promptings)

@@ -48,12 +48,12 @@ def block(value: Any) -> str:
 
 
 def inline_json(value: Any) -> str:
-    """Write JSON that may stand inside a script element: nothing in it can end the element.
+    r"""Write JSON that may stand inside a script element: nothing in it can end the element.
 
     Examples
     --------
     >>> print(inline_json("</script>"))
-    "\\u003c/script\\u003e"
+    "\u003c/script\u003e"
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":

@@ -40,7 +40,9 @@ def rating_items(items: Sequence[RatingItem], study: RatingStudy) -> dict[str, A
         "id": [item.item_id for item in items],
         "unit": coded(item.scene_id for item in items),
         "factors": {name: coded(item.factors[name] for item in items) for name in study.factors},
-        "texts": {name: coded(item.texts.get(name, "") for item in items) for name in _texts(items)},
+        "texts": {
+            name: coded(item.texts.get(name, "") for item in items) for name in _texts(items)
+        },
         "people": [cell and [round(cell.mean, 4), round(cell.sd, 4), cell.n] for cell in people],
     }
 
