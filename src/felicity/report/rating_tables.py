@@ -19,8 +19,9 @@ HIGHER_IS_BETTER = ("spearman", "ccc")
 
 def paper_tables(analysis: RatingAnalysis) -> tuple[TextTable, ...]:
     """Make the tables of agreement, of calibration and of errors, the best figures bold."""
+    count = len(analysis.results[0].cells)
     cells = (
-        f"Over cells ({analysis.unit}), {analysis.weighting.replace('_', ' ')}. In brackets 95 %"
+        f"Over {count} cell means, {analysis.weighting.replace('_', ' ')}. In brackets 95 %"
         " intervals by bootstrap. Bold: best of the participants."
     )
     published = " CCC as published." if analysis.as_published else ""
@@ -166,7 +167,8 @@ def _usable_rows(
             for k, v in lacking.items()]  # fmt: skip
     if whole:
         sums = [sum(each[point][1] for each in whole) for point in points]
-        label = "every attribute" if not lacking else f"the {len(whole)} others"
+        others = f"the {len(whole)} other{'s' if len(whole) > 1 else ''}"
+        label = others if lacking else "every attribute"
         rows.append((label, *(f"{n} of {n}" for n in sums)))
     return rows
 
