@@ -10,6 +10,7 @@ import polars as pl
 
 from felicity import open_participant, run
 from felicity.asked.run import run_asked
+from felicity.manifest import describe_study
 from felicity.participants.chat import ChatInfo
 from felicity.rating.parse import PARSER_VERSION, parse_reply
 from felicity.rating.parsing import Parser
@@ -137,7 +138,7 @@ def write_rating_page(folder: Path) -> Path:
             who,
             folder / f"run-{place}",
             sampling=Sampling(),
-            manifest={"study": study.name, "data_hash": study.data_hash},
+            manifest=describe_study(study),
             parser=parser,
             smoke=0,
         )

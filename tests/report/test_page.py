@@ -213,6 +213,16 @@ def test_view_writes_the_report_once_and_again_when_the_run_has_changed(choice_r
     assert is_page_of([folder], page)
 
 
+def test_view_shows_a_rating_run(rating_text):
+    folder, told = rating_text[0] / "run-1", rating_text[1]
+    done = CliRunner().invoke(app, ["view", str(folder), "--no-open"])
+    assert done.exit_code == 0, done.output
+    text = Path(done.stdout.strip()).read_text("utf-8")
+    assert block(text, "run-0") == block(told, "run-1")
+    assert described(text)["tables"]
+    assert all(f'id="block-figure-{f["name"]}"' in text for f in described(text)["figures"])
+
+
 def test_view_refuses_what_is_no_run(tmp_path):
     done = CliRunner().invoke(app, ["view", str(tmp_path), "--no-open"])
     assert done.exit_code == 1

@@ -36,10 +36,9 @@ def _write(runs: list[Path], paradigm: str, folder: Path) -> None:
 
         write_plain(runs, folder)
         return
-    from felicity.cli.rating_reports import analyse
-    from felicity.report import write_rating_report
+    from felicity.cli.rating_reports import analyse, write_with_page
 
-    write_rating_report(analyse(runs, False, None, "pooled", None, 0), folder)
+    write_with_page(analyse(runs, False, None, "pooled", None, 0), folder)
 
 
 def _open(page: Path) -> None:
