@@ -83,6 +83,14 @@ def test_contrast_is_at_least_that_of_wcag_aa(visit, choice_page, rating_page, s
         assert page.evaluate(WORST) == []
 
 
+def test_poor_contrast_would_be_found(visit, choice_page):
+    page = visit(choice_page, color_scheme="light")
+    page.add_style_tag(content=".headline { color: #999 }")
+    found = page.evaluate(WORST)
+    assert len(found) >= 1
+    assert all(name.startswith("P ") for name in found)
+
+
 def test_dark_is_what_the_system_asks_for_and_can_be_changed(visit, choice_page):
     def ground(page) -> int:
         text = page.evaluate("getComputedStyle(document.body).backgroundColor")
