@@ -1,10 +1,10 @@
 """Attention over a prefix tree that stands in one row, chunk by chunk.
 
-A tree's nodes stand in depth-first order. What a chunk of consecutive nodes may see is then the path
-from the root to the chunk's first node, and the chunk itself: an ancestor of any node of the chunk
-that stands before the chunk is an ancestor of its first node too. So keys and values are gathered
-for each chunk, under a hundred of them, instead of computing a whole row against itself under a mask, and
-a batch of any size is one row without padding.
+A tree's nodes stand in depth-first order. What a chunk of consecutive nodes may see is then the
+path from the root to the chunk's first node, and the chunk itself: an ancestor of any node of the
+chunk that stands before the chunk is an ancestor of its first node too. So keys and values are
+gathered for each chunk, about a hundred of them, instead of computing a whole row against itself
+under a mask, and a batch of any size is one row without padding.
 
 transformers lets an attention function be named in a model's configuration; `attending` names ours
 for as long as a batch is scored.

@@ -1,8 +1,8 @@
-"""The vocabulary head and the log-softmax, a large part of a small model's work, as little as needed.
+"""The vocabulary head and the log-softmax, a large part of a small model's work.
 
 The log-probability of a token is its logit minus the log of the sum of exp over the vocabulary. The
-logits of all places are computed for a slice of the vocabulary at a time into one buffer, and summed
-up in place while they are in the processor's cache; none is kept.
+logits of all places are computed for a slice of the vocabulary at a time into one buffer, and
+summed up in place while they are in the processor's cache; none is kept.
 """
 
 from __future__ import annotations
@@ -96,9 +96,7 @@ def head_log_probs(
         if bias is not None:
             logits += bias[first : first + SLICE]
         for row in range(0, len(hidden), ROWS):
-            _add_up(
-                logits[row : row + ROWS], highest[row : row + ROWS], total[row : row + ROWS]
-            )
+            _add_up(logits[row : row + ROWS], highest[row : row + ROWS], total[row : row + ROWS])
     chosen = (hidden[places] * weight[targets]).sum(1)
     if bias is not None:
         chosen += bias[targets]
