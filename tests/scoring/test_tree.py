@@ -261,7 +261,7 @@ def test_a_model_is_as_it_was_after_scoring_also_after_an_error():
     before = model.config._attn_implementation
     activations = [type(module).__name__ for module in model.modules()]
     with attending(model, print), fused_activations(model):
-        assert model.config._attn_implementation == NAME
+        assert model.config._attn_implementation.startswith(NAME)
         assert any(isinstance(module, FewSteps) for module in model.modules())
     with pytest.raises(KeyError), attending(model, print), fused_activations(model):
         raise KeyError
