@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from felicity.cli.options import RunOptions
-from felicity.cli.output import note
+from felicity.cli.output import note, print_json
 from felicity.cli.progress import progress_of
-from felicity.participants import open_participant, opening_options, parse_spec
-from felicity.runner import Run, find_finished, run
+from felicity.participants import Participant, open_participant, opening_options, parse_spec
+from felicity.runner import Run, find_finished, plan_run, run
 from felicity.study import Study
 
 
@@ -24,7 +25,6 @@ def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]
             "--temperature": options.temperature,
             "--max-tokens": options.max_tokens,
             "--max-cost": options.max_cost,
-            "--dry-run": options.dry_run,
         },
     )
     fmt = study.format(options.format)
@@ -42,18 +42,7 @@ def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]
         if finished is not None:
             note(f"{spec}: {place} has it all")
             return _summary(finished)
-        participant = open_participant(
-            spec,
-            method=options.method,
-            prefix=options.prefix,
-            device=options.device,
-            dtype=options.dtype,
-            trust_remote_code=options.trust_remote_code,
-            batch_tokens=options.batch_tokens,
-            report=note,
-        )
-        for warning in participant.info.notes:
-            note(f"warning: {warning}")
+        participant = _open(spec, options)
         with progress_of(participant.info.label) as progress:
             done = run(
                 study,
@@ -67,6 +56,42 @@ def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]
         return _summary(done)
 
     return run_one
+
+
+def dry_run(study: Study, specs: list[str], options: RunOptions, as_json: bool) -> None:
+    """Say what each model would have to compute, and score nothing."""
+    prepare(study, options)
+    plans = []
+    for spec in specs:
+        participant = _open(spec, options)
+        tokens = plan_run(
+            study,
+            participant,
+            format=options.format,
+            where=options.where,
+            limit=options.limit,
+        )
+        plans.append({"model": spec, "method": participant.info.method, **asdict(tokens)})
+        if not as_json:
+            print(f"{spec}: {tokens}")
+    if as_json:
+        print_json({"plans": plans})
+
+
+def _open(spec: str, options: RunOptions) -> Participant:
+    participant = open_participant(
+        spec,
+        method=options.method,
+        prefix=options.prefix,
+        device=options.device,
+        dtype=options.dtype,
+        trust_remote_code=options.trust_remote_code,
+        batch_tokens=options.batch_tokens,
+        report=note,
+    )
+    for warning in participant.info.notes:
+        note(f"warning: {warning}")
+    return participant
 
 
 def _summary(done: Run) -> dict[str, Any]:
