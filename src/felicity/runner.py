@@ -20,6 +20,7 @@ from felicity.manifest import (
     study_of_run,
     write_manifest,
 )
+from felicity.notebook import show_counts, show_facts
 from felicity.rating.journal import only_run
 from felicity.responses import responses_table
 from felicity.study import Format, Study, load_choice_study
@@ -58,6 +59,19 @@ class Run:
     def complete(self) -> bool:
         """Whether every trial that any sitting asked has a response."""
         return self.responses.height >= self.asked
+
+    def _repr_html_(self) -> str:
+        told = self.manifest
+        return show_facts(
+            f"{self.label} on {told['study']}",
+            {
+                "method": told["participant"]["method"],
+                "format": told["format"]["name"],
+                "responses": f"{self.responses.height:,} of {self.asked:,} asked",
+                "statuses": show_counts(dict(self.responses["status"].value_counts().iter_rows())),
+                "folder": self.folder,
+            },
+        )
 
 
 def run(

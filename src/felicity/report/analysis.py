@@ -86,6 +86,11 @@ class Analysis:
     score: str
     seed: int
 
+    def _repr_html_(self) -> str:
+        from felicity.report.table import main_table
+
+        return main_table(self)._repr_html_()
+
 
 def analyse(
     runs: Sequence[ChoiceRun], study: Study, *, score: str = "log_prob_mean", seed: int = 0

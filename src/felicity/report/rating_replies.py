@@ -108,6 +108,11 @@ class RatingDescription:
     seed: int
     n_resamples: int
 
+    def _repr_html_(self) -> str:
+        from felicity.report.rating_files import first_tables
+
+        return "".join(table._repr_html_() for table in first_tables(self))
+
 
 def describe_ratings(
     runs: Sequence[RatingRun],
