@@ -60,6 +60,9 @@ class Run:
         """Whether every trial that any sitting asked has a response."""
         return self.responses.height >= self.asked
 
+    def __repr__(self) -> str:
+        return f"Run({str(self.folder)!r}, {self.responses.height:,} of {self.asked:,} responses)"
+
     def _repr_html_(self) -> str:
         told = self.manifest
         return show_facts(

@@ -127,6 +127,10 @@ class Study:
     reference: tuple[ReferenceGroup, ...]
     asked: AskedTask | None = None
 
+    def __repr__(self) -> str:
+        # Thousands of items are no help in a console.
+        return f"{type(self).__name__}({self.name!r}, {len(self.items):,} items)"
+
     def _repr_html_(self) -> str:
         facts: dict[str, object] = {
             "study": f"{self.name} {self.version}, {self.paradigm}",

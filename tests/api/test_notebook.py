@@ -47,6 +47,15 @@ def run(smollm2, tmp_path_factory):
     return felicity.run("gricean-maxims", smollm2, tmp_path_factory.mktemp("run"), limit=3)
 
 
+def test_in_a_console_a_line_says_what_it_is(gricean, run):
+    assert repr(gricean) == "Study('gricean-maxims', 2,250 items)"
+    assert repr(felicity.load_study("social-meaning")) == "RatingStudy('social-meaning', 144 items)"
+    assert repr(run) == f"Run('{run.folder}', 6 of 6 responses)"
+    assert repr(felicity.analyse(run)).startswith(
+        "Analysis('gricean-maxims': SmolLM2-135M-Instruct"
+    )
+
+
 def test_studies(gricean):
     text = shown(gricean)
     assert gricean.title in text

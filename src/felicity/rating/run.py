@@ -67,6 +67,10 @@ class RatingRun:
         """Whether every trial that any sitting asked has a reply."""
         return self.answered >= self.asked
 
+    def __repr__(self) -> str:
+        told = f"{self.answered:,} of {self.asked:,} replies"
+        return f"{type(self).__name__}({str(self.folder)!r}, {told})"
+
     def _repr_html_(self) -> str:
         told = self.manifest
         return show_facts(

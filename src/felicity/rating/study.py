@@ -146,6 +146,10 @@ class RatingStudy:
     default_unit: str
     effects: tuple[Effect, ...]
 
+    def __repr__(self) -> str:
+        # Thousands of items are no help in a console.
+        return f"{type(self).__name__}({self.name!r}, {len(self.items):,} items)"
+
     def _repr_html_(self) -> str:
         low, high = self.scale.low, self.scale.high
         facts = {
