@@ -8,7 +8,7 @@ RUNS := runs/gricean-maxims
 # One wording and one pair of names: enough to see how far the dialogue format moves the table.
 PART := --where wording=0 --where questioner=Leslie --where responder=Joan
 
-.PHONY: help demo test check lint format types models docs docs-check vendor vendor-check bench clean
+.PHONY: help demo test check lint format types models docs docs-check site vendor vendor-check bench clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -49,11 +49,16 @@ format-check: $(VENV)/.dev
 types: $(VENV)/.dev ## Check types (mypy, strict)
 	$(BIN)/mypy
 
-docs: $(VENV)/.dev ## Write the generated pages
+docs: models ## Write the generated pages, executing the notebook
 	$(BIN)/python tools/make_cli_docs.py
+	$(BIN)/python tools/make_quickstart.py
 
-docs-check: $(VENV)/.dev ## Fail where a generated page is stale
+docs-check: models ## Fail where a generated page is stale or the notebook does not run
 	$(BIN)/python tools/make_cli_docs.py --check
+	$(BIN)/python tools/make_quickstart.py --check
+
+site: docs ## Build the documentation site into site/ (warnings are errors)
+	$(BIN)/mkdocs build --strict
 
 vendor: ## Build the libraries of report.html anew from npm (needs node)
 	tools/vendor_frontend.sh
