@@ -32,11 +32,12 @@ SPECIALS = {
         "unk_token": "[UNK]",
     },
     "metaspace": {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"},
+    "unigram": {"eos_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"},
 }
 
 
 def tokenizer(kind: str, **special: str):
-    """A fast tokenizer: bytelevel (GPT-2), roberta, wordpiece (BERT), metaspace (Llama 2)."""
+    """A fast tokenizer as of GPT-2, RoBERTa, BERT, Llama 2 (metaspace) or T5 (unigram)."""
     from transformers import PreTrainedTokenizerFast
 
     file = TOKENIZERS / f"{kind}.json"
@@ -141,3 +142,25 @@ def electra(vocab: int, seed: int = 0):
         num_attention_heads=2, intermediate_size=64, max_position_embeddings=128,
     )  # fmt: skip
     return fill(ElectraForMaskedLM(config), seed)
+
+
+def t5(vocab: int, seed: int = 0, **options):
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    config = T5Config(
+        vocab_size=vocab, d_model=32, d_kv=16, d_ff=64, num_layers=2, num_heads=2,
+        decoder_start_token_id=0, pad_token_id=0, eos_token_id=1, **options,
+    )  # fmt: skip
+    return fill(T5ForConditionalGeneration(config), seed)
+
+
+def bart(vocab: int, seed: int = 0, **options):
+    from transformers import BartConfig, BartForConditionalGeneration
+
+    config = BartConfig(
+        vocab_size=vocab, d_model=32, encoder_layers=2, decoder_layers=2, encoder_ffn_dim=64,
+        decoder_ffn_dim=64, encoder_attention_heads=2, decoder_attention_heads=2,
+        max_position_embeddings=128, pad_token_id=1, bos_token_id=0, eos_token_id=2,
+        decoder_start_token_id=2, forced_eos_token_id=2, **options,
+    )  # fmt: skip
+    return fill(BartForConditionalGeneration(config), seed)

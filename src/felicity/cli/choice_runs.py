@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from felicity.cli.options import RunOptions
 from felicity.cli.output import note
 from felicity.cli.progress import progress_of
-from felicity.participants import open_participant, opening_options, parse_spec
+from felicity.errors import FelicityError
+from felicity.participants import Participant, open_participant, opening_options, parse_spec
+from felicity.participants.memory import is_out_of_memory
+from felicity.precision import compare_with_float32, in_words
 from felicity.runner import Run, find_finished, run
 from felicity.study import Study
 
@@ -42,16 +46,7 @@ def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]
         if finished is not None:
             note(f"{spec}: {place} has it all")
             return _summary(finished)
-        participant = open_participant(
-            spec,
-            method=options.method,
-            prefix=options.prefix,
-            device=options.device,
-            dtype=options.dtype,
-            trust_remote_code=options.trust_remote_code,
-            batch_tokens=options.batch_tokens,
-            report=note,
-        )
+        participant = _open(spec, options, options.dtype)
         for warning in participant.info.notes:
             note(f"warning: {warning}")
         with progress_of(participant.info.label) as progress:
@@ -64,9 +59,41 @@ def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]
                 limit=options.limit,
                 progress=progress,
             )
+        # Two models need not fit beside each other.
+        del participant
+        if options.dtype != "float32" and options.dtype_sample:
+            _compare(spec, options, done)
         return _summary(done)
 
     return run_one
+
+
+def _open(spec: str, options: RunOptions, dtype: str) -> Participant:
+    return open_participant(
+        spec,
+        method=options.method,
+        prefix=options.prefix,
+        device=options.device,
+        device_map=options.device_map,
+        dtype=dtype,
+        trust_remote_code=options.trust_remote_code,
+        batch_tokens=options.batch_tokens,
+        report=note,
+    )
+
+
+def _compare(spec: str, options: RunOptions, done: Run) -> None:
+    """Say how many choices are others in float32; a run is good without it."""
+    try:
+        found = compare_with_float32(
+            done, _open(spec, options, "float32"), sample=options.dtype_sample
+        )
+    except (FelicityError, RuntimeError) as error:
+        if not isinstance(error, FelicityError) and not is_out_of_memory(error):
+            raise
+        note(f"not compared with float32: {error}")
+        return
+    note(f"{options.dtype}: {in_words(asdict(found))}")
 
 
 def _summary(done: Run) -> dict[str, Any]:

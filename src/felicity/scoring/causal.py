@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from felicity.scoring.devices import input_device
 from felicity.scoring.encode import Encoded
 from felicity.types import TokenScores
 
@@ -39,7 +40,7 @@ def score_causal(model: Any, batch: Sequence[Encoded], *, pad_id: int) -> list[T
     for row, one in enumerate(batch):
         ids[row, : len(one.ids)] = torch.tensor(one.ids)
         mask[row, : len(one.ids)] = 1
-    device = next(model.parameters()).device
+    device = input_device(model)
     # The logits that predict position p stand at p - 1.
     low = min(one.start for one in batch) - 1
     high = max(one.stop for one in batch) - 1

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from felicity.scoring.causal import token_scores
+from felicity.scoring.devices import input_device
 from felicity.scoring.encode import Encoded
 from felicity.scoring.packed import only_at
 from felicity.types import Method, TokenScores
@@ -67,7 +68,7 @@ def score_masked(
     ]
     width = len(batch[0].ids)
     step = max(1, max_tokens // width)
-    device = next(model.parameters()).device
+    device = input_device(model)
     values: list[list[float]] = [[] for _ in batch]
     for first in range(0, len(rows), step):
         chunk = rows[first : first + step]
