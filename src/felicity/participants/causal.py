@@ -18,6 +18,11 @@ from felicity.scoring.prefix import Prefix
 from felicity.scoring.selftest import PROBES, check_batching, check_causality, same_scores
 from felicity.types import ParticipantInfo, TextPair, TokenScores
 
+PLAIN = (
+    "{} gives other scores where common beginnings are computed once, so each text is computed "
+    "whole: right, but slower"
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class CausalParticipant:
@@ -79,4 +84,7 @@ class CausalParticipant:
             check_causality(self.model, encoded[0], self.info.label)
             check_batching(plain, encoded, self.info.label, exact)
             packs = same_scores(partial(self._scores, packed=True), plain, [encoded], exact)
-        return replace(self, packs=packs)
+        if packs:
+            return replace(self, packs=True)
+        notes = (*self.info.notes, PLAIN.format(self.info.architecture))
+        return replace(self, info=replace(self.info, notes=notes))

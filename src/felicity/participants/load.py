@@ -203,7 +203,7 @@ def _call(spec: ModelSpec, loader: Any, trust_remote_code: bool, **options: Any)
     try:
         with quiet_transformers():
             return loader(spec.source, trust_remote_code=trust_remote_code, **options)
-    except (OSError, ValueError, AttributeError, ImportError, KeyError, RuntimeError) as error:
+    except (OSError, ValueError, AttributeError, ImportError, LookupError, RuntimeError) as error:
         raise _explain(spec, error, trust_remote_code) from error
 
 

@@ -18,6 +18,13 @@ def takes_positions(model: Any) -> bool:
     return "logits_to_keep" in inspect.signature(model.forward).parameters
 
 
+def without_cache(model: Any) -> dict[str, bool]:
+    """Return what tells a model to keep no cache: nothing where its own code knows of none."""
+    named = inspect.signature(model.forward).parameters.values()
+    knows = any(p.name == "use_cache" or p.kind is p.VAR_KEYWORD for p in named)
+    return {"use_cache": False} if knows else {}
+
+
 @torch.inference_mode()
 def score_causal(model: Any, batch: Sequence[Encoded], *, pad_id: int) -> list[TokenScores]:
     """Score the answers of one batch.
@@ -49,7 +56,7 @@ def score_causal(model: Any, batch: Sequence[Encoded], *, pad_id: int) -> list[T
         inputs["logits_to_keep"] = torch.arange(low, high, device=device)
     else:
         low = 0
-    logits = model(**inputs, use_cache=False).logits
+    logits = model(**inputs, **without_cache(model)).logits
     scores = []
     for row, one in enumerate(batch):
         needed = logits[row, one.start - 1 - low : one.stop - 1 - low].float()

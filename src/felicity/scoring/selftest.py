@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from felicity.errors import ModelError
+from felicity.scoring.causal import without_cache
 from felicity.scoring.devices import input_device
 from felicity.scoring.encode import Encoded
 from felicity.scoring.seq2seq import EncodedPair
@@ -35,7 +36,7 @@ def check_causality(model: Any, probe: Encoded, label: str) -> None:
     """
     ids = _two_endings(model, probe)
     mask = torch.ones_like(ids)
-    moved = _moved(model(input_ids=ids, attention_mask=mask, use_cache=False).logits)
+    moved = _moved(model(input_ids=ids, attention_mask=mask, **without_cache(model)).logits)
     if not moved <= EXACT:
         raise ModelError(
             f"earlier tokens see later ones (a change of the last token moves their "

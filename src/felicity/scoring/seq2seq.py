@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -77,32 +77,43 @@ def encode_questions(
     names = names or [repr((pair.context + pair.answer)[:60]) for pair in pairs]
     sources = tokenizer([pair.context.rstrip() for pair in pairs])["input_ids"] if pairs else []
     answers = [TextPair(context="", answer=pair.answer.lstrip()) for pair in pairs]
-    faults = [
-        Fault(file=name, field="context", got="no token", allowed="a text that can be read")
-        for name, source in zip(names, sources, strict=True)
-        if not source
-    ]
-    targets: list[Encoded] = []
-    try:
-        targets = encode_pairs(
-            TargetSide(tokenizer), answers, prefix=None, max_tokens=None, names=names
-        )
-    except FaultsError as error:
-        faults += error.faults
-    encoded = [
-        _join(tuple(map(int, source)), target, start)
-        for source, target in zip(sources, targets, strict=bool(targets))
-    ]
-    for name, one in zip(names, encoded, strict=bool(encoded)):
+    targets, faults = _encode_answers(TargetSide(tokenizer), answers, names)
+    encoded = []
+    for place, (name, source) in enumerate(zip(names, sources, strict=True)):
+        if not source:
+            allowed = "a text that can be read"
+            faults.append(Fault(file=name, field="context", got="no token", allowed=allowed))
+        if place not in targets:
+            continue
+        one = _join(tuple(map(int, source)), targets[place], start)
+        encoded.append(one)
         longest = max(len(one.source), len(one.ids))
         if max_tokens is not None and longest > max_tokens:
             allowed = f"at most {max_tokens} on each side, the model's limit"
-            faults.append(
-                Fault(file=name, field="length", got=f"{longest} tokens", allowed=allowed)
-            )
+            got = f"{longest} tokens"
+            faults.append(Fault(file=name, field="length", got=got, allowed=allowed))
     if faults:
         raise FaultsError(faults, where="encoding", hint="nothing was scored")
     return encoded
+
+
+def _encode_answers(
+    tokenizer: Any, answers: Sequence[TextPair], names: Sequence[str]
+) -> tuple[dict[int, Encoded], list[Fault]]:
+    """Return the answers that can be scored, by place, and the faults of all others."""
+    places = [str(place) for place in range(len(answers))]
+    faults: list[Fault] = []
+    try:
+        encoded = encode_pairs(tokenizer, answers, prefix=None, max_tokens=None, names=places)
+    except FaultsError as error:
+        bad = {int(fault.file) for fault in error.faults}
+        faults = [replace(fault, file=names[int(fault.file)]) for fault in error.faults]
+        good = [place for place in range(len(answers)) if place not in bad]
+        encoded = encode_pairs(
+            tokenizer, [answers[place] for place in good], prefix=None, max_tokens=None
+        )
+        return dict(zip(good, encoded, strict=True)), faults
+    return dict(enumerate(encoded)), faults
 
 
 def _join(source: tuple[int, ...], target: Encoded, start: tuple[int, ...]) -> EncodedPair:
