@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -156,3 +160,53 @@ def test_the_size_of_a_batch_follows_free_memory_and_the_width_of_the_model():
     assert batch_tokens_for(2**26, small, 2) >= batch_tokens_for(2**26, small, 4)
     # On a processor it is a constant, so that a run gone on with has the batches it began with.
     assert choose_batch_tokens(tiny.gpt2(600)) == 1024
+
+
+IN_EARNEST = """
+import resource, sys
+sys.path.insert(0, sys.argv[1])
+import tiny, torch
+from felicity.participants import participant_from_model
+from felicity.participants.memory import Halving
+from felicity.types import TextPair
+
+torch.set_num_threads(1)
+tokenizer = tiny.tokenizer("bytelevel")
+model = tiny.gpt2(len(tokenizer), n_inner=2048)
+texts = [TextPair(context=f"What are {i} and {i * i}?", answer=" Two numbers.") for i in range(300)]
+
+def scores(batch_tokens):
+    participant = participant_from_model(
+        model, tokenizer, spec="x", method="logprob", batch_tokens=batch_tokens)
+    plan = participant.plan(texts)
+    halving, found, pieces = Halving(participant), {}, 0
+    for batch in plan.batches:
+        for scored in halving.score(plan, batch):
+            assert scored.fits
+            pieces += 1
+            found.update(zip(scored.places, scored.scores))
+    values = [value for i in range(len(texts)) for value in found[i].log_probs]
+    return values, len(plan.batches), pieces
+
+expected, _, _ = scores(512)
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * resource.getpagesize() + 16 * 2**20
+resource.setrlimit(resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
+got, batches, pieces = scores(10**6)
+print(batches, pieces, max(abs(a - b) for a, b in zip(got, expected, strict=True)))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits a process by RLIMIT_AS")
+def test_a_process_that_really_has_no_more_memory_gets_all_its_scores():
+    done = subprocess.run(
+        [sys.executable, "-c", IN_EARNEST, str(Path(__file__).parents[1])],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    batches, pieces, worst = done.stdout.split()
+    assert int(batches) == 1
+    assert int(pieces) > 1, "it had memory enough"
+    assert float(worst) <= 1e-5
