@@ -122,3 +122,13 @@ def test_inputs_go_where_the_first_layer_computes():
     assert input_device(model) == torch.device("cuda", 1)
     model.hf_device_map = {"a": "cpu", "b": "disk"}
     assert input_device(model) == torch.device("cpu")
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
+def test_scores_on_a_gpu_are_those_on_the_processor(folder):
+    whole = open_participant(f"hf:{folder}", device="cpu")
+    fast = open_participant(f"hf:{folder}", device="cuda")
+    assert fast.info.device == "cuda:0"
+    assert fast.info.weights_fingerprint == whole.info.weights_fingerprint
+    assert fast.batch_tokens == 65536, "a tiny model fills no GPU"
+    assert scores(fast) == pytest.approx(scores(whole), abs=1e-4)

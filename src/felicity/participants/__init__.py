@@ -158,7 +158,7 @@ def participant_from_model(
         method=method,
         architecture=type(model).__name__,
         parameters=model.num_parameters(),
-        vocabulary=int(model.config.vocab_size),
+        vocabulary=int(model.config.get_text_config(decoder=True).vocab_size),
         max_tokens=max_tokens(model.config),
         dtype=str(next(model.parameters()).dtype).removeprefix("torch."),
         device=str(input_device(model)),

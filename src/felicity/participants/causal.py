@@ -18,9 +18,8 @@ from felicity.scoring.prefix import Prefix
 from felicity.scoring.selftest import PROBES, check_batching, check_causality, same_scores
 from felicity.types import ParticipantInfo, TextPair, TokenScores
 
-PLAIN = (
-    "{} gives other scores where common beginnings are computed once, so each text is computed "
-    "whole: right, but slower"
+UNSHARED = (
+    "this architecture does not let texts share their common beginnings, so scoring is slower"
 )
 
 
@@ -86,5 +85,4 @@ class CausalParticipant:
             packs = same_scores(partial(self._scores, packed=True), plain, [encoded], exact)
         if packs:
             return replace(self, packs=True)
-        notes = (*self.info.notes, PLAIN.format(self.info.architecture))
-        return replace(self, info=replace(self.info, notes=notes))
+        return replace(self, info=replace(self.info, notes=(*self.info.notes, UNSHARED)))
