@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from felicity.participants.base import Participant
+    from felicity.scoring.counts import TokenPlan
 
 JOURNAL = "journal.sqlite"
 Progress = Callable[[int, int], None]
@@ -131,6 +132,31 @@ def run(
             "command again: only these are still to be scored",
         )
     return finished
+
+
+def plan_run(
+    study: Study,
+    participant: Participant,
+    *,
+    format: str | None = None,  # noqa: A002 - the study's own word
+    where: Mapping[str, str] | None = None,
+    limit: int | None = None,
+) -> TokenPlan:
+    """Count the tokens that a run would compute, and score nothing; options as for `run`.
+
+    Raises
+    ------
+    FaultsError
+        Where an item cannot be scored.
+    """
+    from felicity.scoring.counts import count_tokens
+
+    trials = study.trials(study.format(format), study.select(where or {}, limit))
+    pairs, _ = _unique([trial.pair for trial in trials])
+    plan = participant.plan(pairs)
+    return count_tokens(
+        plan.encoded, plan.batches, way=plan.way, method=participant.info.method
+    )
 
 
 def read_run(folder: Path | str, study: Study | None = None) -> Run:

@@ -12,6 +12,7 @@ import torch
 from felicity import open_participant, read_run, run
 from felicity.errors import FaultsError, ModelError, OptionError
 from felicity.participants import participant_from_model
+from felicity.scoring.counts import count_tokens
 from felicity.types import TextPair
 
 import tiny
@@ -108,6 +109,21 @@ def test_each_question_is_encoded_once(name):
     scores(participant, PAIRS * 2)
     assert len(batch) == 8
     assert rows == [2]
+
+
+def test_a_token_plan_counts_both_sides_and_each_question_once():
+    participant = opened("t5")
+    plan = participant.plan(PAIRS)
+    told = count_tokens(plan.encoded, plan.batches, way=plan.way, method="seq2seq")
+    sources = [len(one.source) for one in plan.encoded]
+    answers = [len(one.ids) - 1 for one in plan.encoded]
+    once = [*sources[:2], *answers]
+    assert (told.texts, told.batches) == (4, 1)
+    assert told.plain == sum(sources) + sum(answers)
+    assert told.computed == sum(once)
+    # All of one shape: what is computed and what is padding fill two rectangles.
+    assert told.computed + told.padding == 2 * max(sources) + 4 * max(answers)
+    assert told.heads == sum(one.stop - one.start for one in plan.encoded)
 
 
 def test_answers_to_a_question_stay_together_and_no_batch_is_too_large():

@@ -7,13 +7,13 @@ from dataclasses import asdict
 from typing import Any
 
 from felicity.cli.options import RunOptions
-from felicity.cli.output import note
+from felicity.cli.output import note, print_json
 from felicity.cli.progress import progress_of
 from felicity.errors import FelicityError
 from felicity.participants import Participant, open_participant, opening_options, parse_spec
 from felicity.participants.memory import is_out_of_memory
 from felicity.precision import compare_with_float32, in_words
-from felicity.runner import Run, find_finished, run
+from felicity.runner import Run, find_finished, plan_run, run
 from felicity.study import Study
 
 
@@ -28,7 +28,6 @@ def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]
             "--temperature": options.temperature,
             "--max-tokens": options.max_tokens,
             "--max-cost": options.max_cost,
-            "--dry-run": options.dry_run,
         },
     )
     fmt = study.format(options.format)
@@ -46,9 +45,7 @@ def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]
         if finished is not None:
             note(f"{spec}: {place} has it all")
             return _summary(finished)
-        participant = _open(spec, options, options.dtype)
-        for warning in participant.info.notes:
-            note(f"warning: {warning}")
+        participant = _open_aloud(spec, options)
         with progress_of(participant.info.label) as progress:
             done = run(
                 study,
@@ -66,6 +63,34 @@ def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]
         return _summary(done)
 
     return run_one
+
+
+def dry_run(study: Study, specs: list[str], options: RunOptions, as_json: bool) -> None:
+    """Say what each model would have to compute, and score nothing."""
+    prepare(study, options)
+    plans = []
+    for spec in specs:
+        participant = _open_aloud(spec, options)
+        tokens = plan_run(
+            study,
+            participant,
+            format=options.format,
+            where=options.where,
+            limit=options.limit,
+        )
+        plans.append({"model": spec, "method": participant.info.method, **asdict(tokens)})
+        if not as_json:
+            print(f"{spec}: {tokens}")
+    if as_json:
+        print_json({"plans": plans})
+
+
+def _open_aloud(spec: str, options: RunOptions) -> Participant:
+    """Open a model and say what is to be minded about it."""
+    participant = _open(spec, options, options.dtype)
+    for warning in participant.info.notes:
+        note(f"warning: {warning}")
+    return participant
 
 
 def _open(spec: str, options: RunOptions, dtype: str) -> Participant:

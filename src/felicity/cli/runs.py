@@ -65,7 +65,7 @@ def run(
     price_out: float = typer.Option(None, min=0, help="Chat: price of a million tokens out."),
     max_cost: float = typer.Option(None, min=0, help="Chat: stop before it costs more."),
     dry_run: bool = typer.Option(
-        False, "--dry-run", help="Chat: say what would be asked and what it may cost; ask nothing."
+        False, "--dry-run", help="Say what would be asked or computed and what it may cost; do nothing."
     ),
     as_json: bool = JSON_OPTION,
 ) -> None:
@@ -121,7 +121,10 @@ def run(
     else:
         from felicity.cli import choice_runs
 
-        _run_all(model, choice_runs.prepare(loaded, options), as_json)
+        if dry_run:
+            choice_runs.dry_run(loaded, model, options, as_json)
+        else:
+            _run_all(model, choice_runs.prepare(loaded, options), as_json)
 
 
 def _run_all(models: list[str], run_one: Callable[[str], dict[str, Any]], as_json: bool) -> None:

@@ -74,7 +74,7 @@ class Seq2SeqParticipant:
         """Encode both sides; keep the answers to a question together."""
         encoded = self._encode(pairs, names)
         batches = plan_questions(encoded, max_tokens=self.batch_tokens)
-        return Plan(encoded=tuple(encoded), batches=batches)
+        return Plan(encoded=tuple(encoded), batches=batches, way="seq2seq")
 
     def score(self, plan: Plan, batch: Sequence[int]) -> list[TokenScores]:
         """Score one batch."""
