@@ -47,17 +47,15 @@ def opened(method):
 
 
 def limit(participant, tokens, error=ERRORS["cuda"]):
-    """Let the model's forward pass fail above so many tokens; return the sizes that were tried."""
+    """Let any forward pass of more tokens fail; return the sizes that were tried."""
     tried = []
 
-    def check(_module, _args, kwargs):
-        given = (kwargs.get("input_ids"), kwargs.get("decoder_input_ids"))
-        size = sum(ids.numel() for ids in given if ids is not None)
-        tried.append(size)
-        if size > tokens:
+    def check(_module, given):
+        tried.append(given[0].numel())
+        if tried[-1] > tokens:
             raise error
 
-    participant.model.register_forward_pre_hook(check, with_kwargs=True)
+    participant.model.get_input_embeddings().register_forward_pre_hook(check)
     return tried
 
 
@@ -140,7 +138,7 @@ def test_a_text_that_does_not_fit_alone_is_named_and_all_others_are_kept(tmp_pat
     assert kept.responses.height == len(trials) - len(longest)
     assert (tmp_path / "run" / "responses.parquet").is_file()
     # With room again, the same command does the rest.
-    participant.model._forward_pre_hooks.clear()
+    participant.model.get_input_embeddings()._forward_pre_hooks.clear()
     done = run(study, participant, tmp_path / "run")
     assert done.complete
     for column in ("item_id", "answer_label", "token_ids"):

@@ -1,4 +1,4 @@
-"""Score 75 items with minicons' Seq2SeqScorer: the numbers of tests/reference/test_minicons_seq2seq.py.
+"""Score 75 items with minicons' Seq2SeqScorer, for tests/reference/test_minicons_seq2seq.py.
 
 Run by hand, in a virtual environment of its own that also has minicons 0.3.39:
 
