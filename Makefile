@@ -57,8 +57,23 @@ docs-check: $(VENV)/.dev ## Fail where a generated page is stale
 
 check: format-check lint types docs-check test ## All of the above that can fail
 
-bench: models ## Measure scoring speed, packed and plain, interleaved
-	$(BIN)/python benchmarks/packing.py
+PEERS := .venv-peers
+BENCH := $(BIN)/python benchmarks/scoring.py --peers-venv $(PEERS)
+ITEMS ?= 2250
+REPEATS ?= 3
+
+$(PEERS)/.done: benchmarks/make_peers.sh
+	benchmarks/make_peers.sh $(PEERS)
+	touch $@
+
+.bench-models/.done: benchmarks/make_models.py | models
+	$(BIN)/python benchmarks/make_models.py .bench-models
+	touch $@
+
+bench: models $(PEERS)/.done .bench-models/.done ## Measure scoring speed beside peers (hours; ITEMS=225: minutes)
+	$(BENCH) --items $(ITEMS) --repeats $(REPEATS) --peer minicons --peer lm-eval
+	$(BENCH) --items $(ITEMS) --repeats $(REPEATS) --peer minicons --peer lm-eval --model .bench-models/gpt2-small-shaped
+	$(BENCH) --items $(ITEMS) --repeats $(REPEATS) --peer minicons --model .bench-models/roberta-base-shaped
 
 clean: ## Remove what the tools left behind; runs and caches of models stay
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build

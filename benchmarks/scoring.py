@@ -45,7 +45,7 @@ from felicity.types import TextPair
 HERE = Path(__file__).parent
 NO_PREFIX = Prefix(policy="none", ids=(), tokens=())
 # Enough names for ten times the study's items; the study itself has six pairs.
-NAMES = "Ada Ben Cleo Dan Eve Finn Gia Hugo Ines Jack Kate Liam Mona Nils Olga Paul".split()
+NAMES = ["Ada", "Ben", "Cleo", "Dan", "Eve", "Finn", "Gia", "Hugo", "Ines"]
 
 
 @dataclass(slots=True)
@@ -58,12 +58,14 @@ class Contestant:
     turns: list[dict[str, Any]] = field(default_factory=list)
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Send a request; wait for its answer."""
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         return self.read()
 
     def read(self) -> dict[str, Any]:
+        """Read one answer."""
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
@@ -264,16 +266,12 @@ def compare(
         "cpu_ms_per_item": statistics.median(1e3 * t["cpu"] / items for t in entrant.turns),
         "ratio_wall": statistics.median(theirs["wall"] / us["wall"] for theirs, us in both),
         "ratio_cpu": statistics.median(theirs["cpu"] / us["cpu"] for theirs, us in both),
-        "largest_difference_of_means": max(
-            abs(a - b) for a, b in zip(scores, mine, strict=True)
-        ),
+        "largest_difference_of_means": max(abs(a - b) for a, b in zip(scores, mine, strict=True)),
         "peak_mb": max(turn["peak_mb"] for turn in entrant.turns),
     }
 
 
-def measure_growth(
-    ours: Contestant, study: Study, folder: Path, method: str
-) -> dict[str, Any]:
+def measure_growth(ours: Contestant, study: Study, folder: Path, method: str) -> dict[str, Any]:
     """Time for 225, 2,250 and 22,500 items, and for a token that differs."""
     sizes = [study_pairs(study, 225), study_pairs(study, 2250), more_names(study)]
     ours.ask({"pairs": sizes[0][:20]})

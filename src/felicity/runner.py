@@ -154,9 +154,7 @@ def plan_run(
     trials = study.trials(study.format(format), study.select(where or {}, limit))
     pairs, _ = _unique([trial.pair for trial in trials])
     plan = participant.plan(pairs)
-    return count_tokens(
-        plan.encoded, plan.batches, way=plan.way, method=participant.info.method
-    )
+    return count_tokens(plan.encoded, plan.batches, way=plan.way, method=participant.info.method)
 
 
 def read_run(folder: Path | str, study: Study | None = None) -> Run:

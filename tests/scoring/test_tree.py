@@ -14,7 +14,7 @@ from felicity.scoring.causal import score_causal
 from felicity.scoring.counts import TokenPlan, count_tokens
 from felicity.scoring.encode import Encoded
 from felicity.scoring.fused import FewSteps, fused_activations
-from felicity.scoring.head import head_log_probs, lone_head, log_probs_of
+from felicity.scoring.head import head_log_probs, log_probs_of, lone_head
 from felicity.scoring.masked import masked_copies, score_masked
 from felicity.scoring.narrow import narrow_last
 from felicity.scoring.packed import grow_tree, plan_packed, read_part
@@ -260,9 +260,10 @@ def test_a_model_is_as_it_was_after_scoring_also_after_an_error():
     model = tiny.gpt2(50)
     before = model.config._attn_implementation
     activations = [type(module).__name__ for module in model.modules()]
-    with pytest.raises(KeyError), attending(model, print), fused_activations(model):
-        assert model.config._attn_implementation == NAME
+    with attending(model, print), fused_activations(model):
+        assert model.config._attn_implementation.startswith(NAME)
         assert any(isinstance(module, FewSteps) for module in model.modules())
+    with pytest.raises(KeyError), attending(model, print), fused_activations(model):
         raise KeyError
     assert model.config._attn_implementation == before
     assert [type(module).__name__ for module in model.modules()] == activations

@@ -65,7 +65,9 @@ def run(
     price_out: float = typer.Option(None, min=0, help="Chat: price of a million tokens out."),
     max_cost: float = typer.Option(None, min=0, help="Chat: stop before it costs more."),
     dry_run: bool = typer.Option(
-        False, "--dry-run", help="Say what would be asked or computed and what it may cost; do nothing."
+        False,
+        "--dry-run",
+        help="Say what would be asked or computed, and its cost; do nothing.",
     ),
     as_json: bool = JSON_OPTION,
 ) -> None:

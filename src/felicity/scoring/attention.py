@@ -1,10 +1,10 @@
 """Attention over a prefix tree that stands in one row, chunk by chunk.
 
-A tree's nodes stand in depth-first order. What a chunk of consecutive nodes may see is then the path
-from the root to the chunk's first node, and the chunk itself: an ancestor of any node of the chunk
-that stands before the chunk is an ancestor of its first node too. So keys and values are gathered
-for each chunk, under a hundred of them, instead of computing a whole row against itself under a mask, and
-a batch of any size is one row without padding.
+A tree's nodes stand in depth-first order. What a chunk of consecutive nodes may see is then the
+path from the root to the chunk's first node, and the chunk itself: an ancestor of any node of the
+chunk that stands before the chunk is an ancestor of its first node too. So keys and values are
+gathered for each chunk, about a hundred of them, instead of computing a whole row against itself
+under a mask, and a batch of any size is one row without padding.
 
 transformers lets an attention function be named in a model's configuration; `attending` names ours
 for as long as a batch is scored.
@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ import torch.nn.functional as F  # noqa: N812 - its usual name
 NAME = "felicity_tree"
 # Nodes in a chunk: of 32, 64 and rows of 128, 64 took the least time on two models (decision 10).
 CHUNK = 64
+_numbers = count()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +93,7 @@ def cut_chunks(parents: Sequence[int], depths: Sequence[int], size: int = CHUNK)
 
 def tree_attention(chunks: Chunks, device: torch.device, dtype: torch.dtype) -> Callable[..., Any]:
     """Return an attention function, as transformers calls them, for the one row that is a tree."""
-    count, size, width = chunks.sees.shape
+    chunk_count, size, width = chunks.sees.shape
     flat = chunks.keys.reshape(-1).to(device)
     bias = torch.zeros(chunks.sees.shape, dtype=dtype)
     bias = bias.masked_fill_(~chunks.sees, torch.finfo(dtype).min).to(device)
@@ -117,19 +119,19 @@ def tree_attention(chunks: Chunks, device: torch.device, dtype: torch.dtype) -> 
         group = heads // kinds
         # Heads that share keys are put into one block of queries. All is node by node in memory,
         # as the projections left it, so that with one head to a key nothing is copied.
-        rows = F.pad(query[0], (0, 0, 0, count * size - nodes)).transpose(0, 1)
-        asked = rows.reshape(count, size, kinds, group, -1).permute(0, 2, 3, 1, 4)
+        rows = F.pad(query[0], (0, 0, 0, chunk_count * size - nodes)).transpose(0, 1)
+        asked = rows.reshape(chunk_count, size, kinds, group, -1).permute(0, 2, 3, 1, 4)
         if group not in biases:
             biases[group] = bias.repeat(1, group, 1)[:, None]
         found = F.scaled_dot_product_attention(
-            asked.reshape(count, kinds, group * size, -1),
-            _gather(key, flat, count, width),
-            _gather(value, flat, count, width),
+            asked.reshape(chunk_count, kinds, group * size, -1),
+            _gather(key, flat, chunk_count, width),
+            _gather(value, flat, chunk_count, width),
             attn_mask=biases[group].expand(-1, kinds, -1, -1),
             scale=scaling,
         )
-        found = found.reshape(count, kinds, group, size, -1).permute(0, 3, 1, 2, 4)
-        return found.reshape(count * size, heads, -1)[None, :nodes], None
+        found = found.reshape(chunk_count, kinds, group, size, -1).permute(0, 3, 1, 2, 4)
+        return found.reshape(chunk_count * size, heads, -1)[None, :nodes], None
 
     return attend
 
@@ -147,9 +149,12 @@ def attending(model: Any, attention: Callable[..., Any]) -> Iterator[None]:
     from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
     before = model.config._attn_implementation
-    ALL_ATTENTION_FUNCTIONS.register(NAME, attention)
-    model.config._attn_implementation = NAME
+    # A name of its own for each batch, since other threads may score other models.
+    name = f"{NAME}_{next(_numbers)}"
+    ALL_ATTENTION_FUNCTIONS[name] = attention
+    model.config._attn_implementation = name
     try:
         yield
     finally:
         model.config._attn_implementation = before
+        del ALL_ATTENTION_FUNCTIONS[name]

@@ -1,8 +1,8 @@
-"""The vocabulary head and the log-softmax, a large part of a small model's work, as little as needed.
+"""The vocabulary head and the log-softmax, a large part of a small model's work.
 
 The log-probability of a token is its logit minus the log of the sum of exp over the vocabulary. The
-logits of all places are computed for a slice of the vocabulary at a time into one buffer, and summed
-up in place while they are in the processor's cache; none is kept.
+logits of all places are computed for a slice of the vocabulary at a time into one buffer, and
+summed up in place while they are in the processor's cache; none is kept.
 """
 
 from __future__ import annotations

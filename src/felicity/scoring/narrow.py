@@ -1,7 +1,7 @@
 """The last layer of an encoder at one place of each row only.
 
-Of a masked copy nothing is wanted but the prediction at its masked place. The last layer there needs
-keys and values of the whole row, and all else at that place alone.
+Of a masked copy nothing is wanted but the prediction at its masked place. The last layer there
+needs keys and values of the whole row, and all else at that place alone.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class LastLayer(torch.nn.Module):
         """Compute the layer's output at the places."""
         layer = self._layer[0]
         own = layer.attention.self
-        rows, width, size = hidden.shape
+        rows, _, size = hidden.shape
         heads = own.num_attention_heads
         at = hidden[torch.arange(rows, device=hidden.device), self._places][:, None]
 
