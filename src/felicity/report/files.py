@@ -11,7 +11,8 @@ from typing import Any
 
 from felicity.errors import RunError
 from felicity.report.analysis import Analysis, Cell
-from felicity.report.table import as_csv, as_latex, as_markdown, main_table, names_of
+from felicity.report.table import as_csv, main_table, names_of
+from felicity.report.text_table import as_latex, as_markdown
 from felicity.report.words import in_words
 from felicity.stats.orders import OrderEffects
 
@@ -108,15 +109,19 @@ def write_report(analysis: Analysis, folder: Path) -> Mapping[str, Path]:
     RunError
         Where the folder cannot be written.
     """
+    plain = json.dumps(as_json(analysis), indent=2, ensure_ascii=False) + "\n"
+    return write_texts(folder, {**table_texts(analysis), "report.json": plain})
+
+
+def table_texts(analysis: Analysis) -> dict[str, str]:
+    """Return the main table with the words, as Markdown, LaTeX and CSV, by file name."""
     table = main_table(analysis)
     words = "\n\n".join(in_words(analysis))
-    texts = {
+    return {
         "table.md": f"{as_markdown(table)}\n{words}\n",
         "table.tex": as_latex(table),
         "accuracy.csv": as_csv(analysis),
-        "report.json": json.dumps(as_json(analysis), indent=2, ensure_ascii=False) + "\n",
     }
-    return write_texts(folder, texts)
 
 
 def write_texts(folder: Path, texts: Mapping[str, str]) -> Mapping[str, Path]:
