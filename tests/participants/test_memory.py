@@ -55,8 +55,17 @@ def limit(participant, tokens, error=ERRORS["cuda"]):
         if tried[-1] > tokens:
             raise error
 
-    participant.model.get_input_embeddings().register_forward_pre_hook(check)
+    for embedding in embeddings(participant.model):
+        embedding.register_forward_pre_hook(check)
     return tried
+
+
+def embeddings(model):
+    """What every way of scoring goes through first; T5 has one for each side."""
+    size = model.config.vocab_size
+    found = [m for m in model.modules() if getattr(m, "num_embeddings", None) == size]
+    assert found
+    return found
 
 
 def scores(participant, texts=TEXTS):
@@ -138,7 +147,8 @@ def test_a_text_that_does_not_fit_alone_is_named_and_all_others_are_kept(tmp_pat
     assert kept.responses.height == len(trials) - len(longest)
     assert (tmp_path / "run" / "responses.parquet").is_file()
     # With room again, the same command does the rest.
-    participant.model.get_input_embeddings()._forward_pre_hooks.clear()
+    for embedding in embeddings(participant.model):
+        embedding._forward_pre_hooks.clear()
     done = run(study, participant, tmp_path / "run")
     assert done.complete
     for column in ("item_id", "answer_label", "token_ids"):
