@@ -43,10 +43,11 @@ MAY_IMPORT = {
         "scoring",
         "tables",
     },
+    "precision": {"manifest", "participants", "stats", "runner"},
     "responses": {"study", "journal", "runner"},
     # Of scoring only `distribution`, which is without torch.
     "report": {"report", "stats", "study", "runner", "rating", "reference_reader"}
-    | {"asked", "manifest", "scoring"},
+    | {"asked", "manifest", "precision", "scoring"},
     "reference_reader": {"stats", "folder_reader", "rating", "study"},
     "reference_model": {"stats", "reference_reader"},
     "build": {

@@ -19,12 +19,14 @@ class RunOptions:
     where: Mapping[str, str]
     limit: int | None
     device: str
+    device_map: str | None
     dtype: str
+    dtype_sample: int
     threads: int | None
     trust_remote_code: bool
     format: str | None
     prefix: str
-    batch_tokens: int
+    batch_tokens: int | None
     promptings: tuple[str, ...] | None
     repeats: int | None
     presentation: str | None

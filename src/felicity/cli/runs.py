@@ -26,13 +26,19 @@ def run(
     folder: Path = typer.Option(None, help="The run folder itself, for one model."),
     method: str = typer.Option(
         None,
-        help="Choice: logprob, pll_within_word_l2r, pll_original (default by architecture), or "
+        help="Choice: logprob, pll_within_word_l2r, pll_original, seq2seq (by architecture), or "
         "asked, of chat models. Rating: sampled (default) or expected.",
     ),
     where: list[str] = typer.Option([], help="Only items with FACTOR=LEVEL; may be repeated."),
     limit: int = typer.Option(None, min=1, help="Only so many items (per prompting)."),
-    device: str = typer.Option("auto", help="auto, cpu, cuda or mps."),
+    device: str = typer.Option("auto", help="auto, cpu, cuda, cuda:N or mps."),
+    device_map: str = typer.Option(
+        None, help="Choice: spread a big model over devices: auto, balanced, sequential."
+    ),
     dtype: str = typer.Option("float32", help="float32, bfloat16 or float16."),
+    dtype_sample: int = typer.Option(
+        200, min=0, help="Choice: items compared with float32 under another dtype; 0 is none."
+    ),
     threads: int = typer.Option(None, min=1, help="Processor threads; default torch's."),
     trust_remote_code: bool = typer.Option(
         False, "--trust-remote-code", help="Run code that a model brings along."
@@ -41,7 +47,9 @@ def run(
     prefix: str = typer.Option(
         "auto", help="Choice: what stands before the text: auto, bos, eos, none or a token id."
     ),
-    batch_tokens: int = typer.Option(1024, min=1, help="Choice: tokens in one forward pass."),
+    batch_tokens: int = typer.Option(
+        None, min=1, help="Choice: tokens in one forward pass; default by free memory."
+    ),
     prompting: list[str] = typer.Option([], help="Rating: only these; may be repeated."),
     repeats: int = typer.Option(None, min=1, help="Rating: how often each question is put."),
     presentation: str = typer.Option(
@@ -75,7 +83,9 @@ def run(
         where=parse_where(where),
         limit=limit,
         device=device,
+        device_map=device_map,
         dtype=dtype,
+        dtype_sample=dtype_sample,
         threads=threads,
         trust_remote_code=trust_remote_code,
         format=format_name,
