@@ -6,7 +6,17 @@ import sys
 
 import typer
 
-from felicity.cli import models, parse, prompts, reference, replay, reports, runs, studies
+from felicity.cli import (
+    experiments,
+    models,
+    parse,
+    prompts,
+    reference,
+    replay,
+    reports,
+    runs,
+    studies,
+)
 from felicity.cli.output import err
 from felicity.errors import FelicityError
 
@@ -44,6 +54,7 @@ for command in (
     studies.validate,
     prompts.prompts,
     runs.run,
+    experiments.status,
     replay.replay,
     parse.parse,
     reports.report,

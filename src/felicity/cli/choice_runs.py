@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from felicity.cli.kept import Kept
 from felicity.cli.options import RunOptions
 from felicity.cli.output import note
 from felicity.cli.progress import progress_of
@@ -13,8 +14,13 @@ from felicity.runner import Run, find_finished, run
 from felicity.study import Study
 
 
-def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]]:
-    """Check the options; return what runs one model and sums its run up."""
+def prepare(
+    study: Study, options: RunOptions, kept: Kept | None = None
+) -> Callable[[str], dict[str, Any]]:
+    """Check the options; return what runs one model and sums its run up.
+
+    A model that is ``kept`` from the run before is not loaded again.
+    """
     options.refuse(
         "choice",
         {
@@ -42,15 +48,18 @@ def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]
         if finished is not None:
             note(f"{spec}: {place} has it all")
             return _summary(finished)
-        participant = open_participant(
-            spec,
-            method=options.method,
-            prefix=options.prefix,
-            device=options.device,
-            dtype=options.dtype,
-            trust_remote_code=options.trust_remote_code,
-            batch_tokens=options.batch_tokens,
-            report=note,
+        participant = (kept or Kept()).get(
+            (spec, options.opening()),
+            lambda: open_participant(
+                spec,
+                method=options.method,
+                prefix=options.prefix,
+                device=options.device,
+                dtype=options.dtype,
+                trust_remote_code=options.trust_remote_code,
+                batch_tokens=options.batch_tokens,
+                report=note,
+            ),
         )
         for warning in participant.info.notes:
             note(f"warning: {warning}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from felicity.cli import experiments
 from felicity.cli.output import JSON_OPTION, note, print_json, print_table
 from felicity.errors import OptionError, RunError
 
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def report(
-    run: Annotated[list[Path], typer.Argument(help="Run folders of one study.")],
+    context: typer.Context,
+    run: Annotated[
+        list[Path], typer.Argument(help="Run folders of one study, or an experiment's .toml.")
+    ],
     out: Path = typer.Option(None, help="Where files go; default RUN/report, or report."),
     score: str = typer.Option(
         None,
@@ -44,6 +48,10 @@ def report(
     as_json: bool = JSON_OPTION,
 ) -> None:
     """Print the tables of runs beside people; write them as CSV, Markdown, LaTeX, JSON."""
+    if len(run) == 1 and experiments.is_file(run[0]):
+        experiments.refuse_options(context)
+        experiments.report(run[0], as_json)
+        return
     folder = out or (run[0] / "report" if len(run) == 1 else Path("report"))
     if _paradigm(run) == "choice":
         rating_only = {
