@@ -14,7 +14,7 @@ from felicity.errors import OptionError
 
 if TYPE_CHECKING:
     from felicity.cli.options import RunOptions
-    from felicity.experiment import Experiment, Task, TaskState
+    from felicity.experiment import Task, TaskState
 
 # All that could be run was run, but not all of it came to an end.
 INCOMPLETE = 3
@@ -139,7 +139,7 @@ def _options(task: Task) -> RunOptions:
 
 def _show(states: Sequence[TaskState], as_json: bool) -> None:
     """Print the table of runs; reasons stand below it."""
-    counts = Counter(each.state for each in states)
+    counts = Counter[str](each.state for each in states)
     if as_json:
         print_json(
             {

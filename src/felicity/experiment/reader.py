@@ -69,6 +69,7 @@ class _Reader(TomlReader):
         if self.faults:
             return None
         out = self.home / told.get("out", f"runs/{told['name']}")
+        reports = self.home / report.pop("out") if "out" in report else out / "report"
         return Experiment(
             file=self.file,
             name=told["name"],
@@ -76,12 +77,7 @@ class _Reader(TomlReader):
             studies=tuple(studies.values()),
             out=out,
             groups=groups,
-            report=ReportSettings(
-                **(
-                    report
-                    | {"out": self.home / report["out"] if "out" in report else out / "report"}
-                )
-            ),
+            report=ReportSettings(out=reports, **report),
         )
 
     def _studies(self, names: tuple[str, ...], place: Place) -> dict[str, str]:
@@ -189,7 +185,7 @@ class _Reader(TomlReader):
         folders.sort(key=lambda p: (words[p.name] is None, words[p.name] or 0))
         return [
             self._make(
-                {"label": folder.parent.name} | told,
+                {"label": folder.parent.name, **told},
                 place,
                 settings,
                 f"hf:{folder.resolve()}",

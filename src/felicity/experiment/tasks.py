@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,6 +26,8 @@ class Task:
 
     Attributes
     ----------
+    source
+        The study as the experiment names it: built-in name or folder.
     groups
         Names of the groups that it is reported in.
     method, format
@@ -36,6 +38,7 @@ class Task:
         The run folder.
     """
 
+    source: str
     study: Study | RatingStudy
     groups: tuple[str, ...]
     member: Member
@@ -96,8 +99,8 @@ def plan_tasks(experiment: Experiment) -> tuple[Task, ...]:
     tasks: dict[Path, Task] = {}
     for group in experiment.groups:
         for member in group.members:
-            taking = [studies[each] for each in group.studies or experiment.studies]
-            faults += _check(experiment, member, taking)
+            taking = {each: studies[each] for each in group.studies or experiment.studies}
+            faults += _check(experiment, member, list(taking.values()))
             if not faults:
                 for task in _tasks(experiment, group, member, taking):
                     old = tasks.get(task.folder, task)
@@ -113,15 +116,19 @@ def plan_tasks(experiment: Experiment) -> tuple[Task, ...]:
 
 
 def _tasks(
-    experiment: Experiment, group: Group, member: Member, studies: list[Study | RatingStudy]
+    experiment: Experiment,
+    group: Group,
+    member: Member,
+    studies: Mapping[str, Study | RatingStudy],
 ) -> Iterator[Task]:
-    for study in studies:
+    for source, study in studies.items():
         for method in _methods(study, member.settings):
             for fmt in _formats(study, method, member.settings):
                 word = method or ("sampled" if isinstance(study, RatingStudy) else None)
                 shown = fmt or (study.default_format if isinstance(study, Study) else None)
                 parts = [member.folder, word, None if method == ASKED else shown]
                 yield Task(
+                    source=source,
                     study=study,
                     groups=(group.name,),
                     member=member,

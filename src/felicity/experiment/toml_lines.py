@@ -10,7 +10,7 @@ _QUOTES = ('"""', "'''", '"', "'")
 
 
 def line_numbers(text: str) -> dict[Path, int]:
-    """Map the path of every key, table and list entry to its line, counted from 1.
+    r"""Map the path of every key, table and list entry to its line, counted from 1.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ def line_numbers(text: str) -> dict[Path, int]:
 
     Examples
     --------
-    >>> lines = line_numbers('a = 1\\n[[b]]\\nc = [\\n  "x",\\n  {d = 2},\\n]\\n')
+    >>> lines = line_numbers('a = 1\n[[b]]\nc = [\n  "x",\n  {d = 2},\n]\n')
     >>> lines["a",], lines["b", 0], lines["b", 0, "c", 1, "d"]
     (1, 2, 5)
     """

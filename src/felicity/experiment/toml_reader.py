@@ -135,7 +135,7 @@ class TomlReader:
             return None
         return value if key.kind == "whole" else float(value)
 
-    def _flag(self, value: object, place: Place, key: Key) -> bool | None:
+    def _flag(self, value: object, place: Place, _key: Key) -> bool | None:
         if not isinstance(value, bool):
             self.fault(place, value, KINDS["flag"])
             return None
@@ -147,7 +147,7 @@ class TomlReader:
             return None
         return {name: self._text(each, (*place, name), key) for name, each in value.items()}
 
-    def _words(self, value: object, place: Place, key: Key) -> Mapping[str, int] | None:
+    def _words(self, value: object, place: Place, _key: Key) -> Mapping[str, int] | None:
         if not isinstance(value, dict) or not value:
             self.fault(place, value, KINDS["words"])
             return None
