@@ -63,7 +63,7 @@ class _Reader(TomlReader):
         told = self.table(table.get("experiment", {}), ("experiment",), EXPERIMENT)
         settings = Settings(**self.table(table.get("settings", {}), ("settings",), SETTINGS))
         report = self.table(table.get("report", {}), ("report",), REPORT)
-        studies = self._studies(told.get("studies", ()), ("experiment", "studies"))
+        studies = self._studies(table.get("experiment"))
         groups = self._groups(table.get("group", []), settings, studies)
         self._folders(groups)
         if self.faults:
@@ -80,17 +80,18 @@ class _Reader(TomlReader):
             report=ReportSettings(out=reports, **report),
         )
 
-    def _studies(self, names: tuple[str, ...], place: Place) -> dict[str, str]:
+    def _studies(self, told: object) -> dict[str, str]:
         """Map each study as written to its built-in name or absolute folder."""
+        names = told.get("studies") if isinstance(told, dict) else None
         found = {}
-        for number, name in enumerate(names):
+        for number, name in enumerate(names if isinstance(names, list) else ()):
             if name in list_studies():
                 found[name] = name
-            elif (self.home / name).expanduser().is_dir():
+            elif isinstance(name, str) and (self.home / name).expanduser().is_dir():
                 found[name] = str((self.home / name).resolve())
-            else:
+            elif isinstance(name, str):
                 self.fault(
-                    (*place, number),
+                    ("experiment", "studies", number),
                     name,
                     f"{unknown(name, list_studies())}, or a folder beside this file",
                 )

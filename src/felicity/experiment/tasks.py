@@ -100,7 +100,7 @@ def plan_tasks(experiment: Experiment) -> tuple[Task, ...]:
     for group in experiment.groups:
         for member in group.members:
             taking = {each: studies[each] for each in group.studies or experiment.studies}
-            faults += _check(experiment, member, list(taking.values()))
+            faults += _check(experiment, member, list(studies.values()))
             if not faults:
                 for task in _tasks(experiment, group, member, taking):
                     old = tasks.get(task.folder, task)
@@ -188,7 +188,7 @@ def _check(
         for name in given:
             if name not in known:
                 allowed = (
-                    unknown(name, dict.fromkeys(known)) if known else "nothing, in its studies"
+                    unknown(name, dict.fromkeys(known)) if known else "nothing, in these studies"
                 )
                 yield _fault(experiment, member, field, name, allowed)
     for name, level in (settings.where or {}).items():

@@ -14,6 +14,8 @@ from felicity.experiment.keys import KINDS, Key
 from felicity.experiment.toml_lines import line_numbers
 
 Place = tuple[str | int, ...]
+# More names than a line should list.
+MANY = 12
 _AT = re.compile(r" ?\(at (?:line (\d+), column \d+|end of document)\)")
 
 
@@ -183,7 +185,7 @@ def shown(place: Place) -> str:
 
 
 def unknown(name: str, allowed: Iterable[str]) -> str:
-    """Say what is allowed, the nearest first.
+    """Say what is allowed, the nearest first; of many only the nearest.
 
     Examples
     --------
@@ -192,4 +194,6 @@ def unknown(name: str, allowed: Iterable[str]) -> str:
     """
     names = list(allowed)
     near = get_close_matches(name, names, n=1, cutoff=0.6)
+    if near and len(names) > MANY:
+        return f"{near[0]}?"
     return (f"{near[0]}? " if near else "") + one_of(names)

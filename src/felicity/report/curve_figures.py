@@ -121,7 +121,7 @@ def _bits(curves: Sequence[Curve], analysis: Analysis) -> Figure:
     )
     line = base.mark_line(strokeWidth=1).encode(
         strokeDash=alt.StrokeDash(
-            "answer:N", title=None, sort=None, legend=alt.Legend(orient="bottom")
+            "answer:N", title=None, sort=None, legend=alt.Legend(orient="top", offset=4)
         )
     )
     points = base.mark_point(size=22, filled=True, opacity=1).encode(
@@ -154,13 +154,17 @@ def _words_axis(alt_: Any, curves: Sequence[Curve]) -> alt.X:
 
 def _colour(alt_: Any, curves: Sequence[Curve]) -> alt.Color:
     names = [curve.name for curve in curves]
-    legend = alt_.Legend(title=None, orient="bottom") if len(names) > 1 else None
+    legend = (
+        alt_.Legend(title=None, orient="bottom", columns=2, offset=4) if len(names) > 1 else None
+    )
     scale = alt_.Scale(domain=names, range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
     return alt_.Color("model:N", scale=scale, legend=legend)
 
 
 def _shape(alt_: Any, curves: Sequence[Curve]) -> alt.Shape:
     names = [curve.name for curve in curves]
-    legend = alt_.Legend(title=None, orient="bottom") if len(names) > 1 else None
+    legend = (
+        alt_.Legend(title=None, orient="bottom", columns=2, offset=4) if len(names) > 1 else None
+    )
     scale = alt_.Scale(domain=names, range=[SHAPES[i % len(SHAPES)] for i in range(len(names))])
     return alt_.Shape("model:N", scale=scale, legend=legend)
