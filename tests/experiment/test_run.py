@@ -78,7 +78,7 @@ def test_a_broken_model_is_a_failed_row_and_the_rest_is_run_and_reported(capsys,
     assert [by_label[name]["state"] for name in ("GPT-2", "llama", "broken", "RoBERTa")] == [
         "done", "done", "failed", "done",
     ]  # fmt: skip
-    assert "broken" in by_label["broken"]["reason"]
+    assert "header" in by_label["broken"]["reason"]
     assert by_label["broken"]["rows"] == 0
     assert by_label["RoBERTa"]["groups"] == ["masked"]
     assert pl.read_parquet(Path(by_label["llama"]["folder"]) / "responses.parquet").height == 16
