@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from felicity.cli.output import note, print_json, print_table
+from felicity.cli.output import note, print_json
 from felicity.errors import RunError
 from felicity.experiment import Experiment, TaskState
-from felicity.study import Study
+from felicity.rating.study import RatingStudy
 
 if TYPE_CHECKING:
-    from felicity.report.analysis import Analysis
+    from felicity.rating.run import RatingRun
     from felicity.report.asked import ChoiceRun
     from felicity.report.curves import Checkpoint
 
@@ -31,10 +31,12 @@ def report_experiment(experiment: Experiment, states: Sequence[TaskState], as_js
         mine = [each for each in states if each.task.source == source and each.rows]
         if not mine:
             continue
-        name = mine[0].task.study.name
-        folder = experiment.report.out / name
-        run = _report_choice if isinstance(mine[0].task.study, Study) else _report_ratings
-        reports[name] = run(experiment, mine, folder, as_json)
+        study = mine[0].task.study
+        folder = experiment.report.out / study.name
+        if isinstance(study, RatingStudy):
+            reports[study.name] = _report_ratings(experiment, study, mine, folder, as_json)
+        else:
+            reports[study.name] = _report_choice(experiment, mine, folder, as_json)
     for each in states:
         if each.state != "done":
             left = "not whole" if each.rows else "left out"
@@ -52,38 +54,87 @@ def report_experiment(experiment: Experiment, states: Sequence[TaskState], as_js
 def _report_choice(
     experiment: Experiment, states: Sequence[TaskState], folder: Path, as_json: bool
 ) -> Any:
-    from felicity.report import analyse, write_report
-    from felicity.report.files import as_json as plain
-    from felicity.report.table import main_table
-    from felicity.report.words import in_words
+    from felicity.cli.choice_reports import print_choice
+    from felicity.cli.output import print_table
+    from felicity.cli.report_output import say_missing, say_written
+    from felicity.report import analyse
+    from felicity.report.choice_content import choice_content
+    from felicity.report.content import write_content
+    from felicity.report.curve_content import with_curves
+    from felicity.report.curves import curve_rows, curve_table, find_curves, onset_table
+    from felicity.report.files import table_texts
+    from felicity.report.groups import group_members
 
     said = experiment.report
-    runs = [_labelled(each) for each in states]
+    runs = [_choice_run(each) for each in states]
     analysis = analyse(
         runs, runs[0].study, score=said.score or "log_prob_mean", seed=said.seed or 0
     )
-    paths = dict(write_report(analysis, folder))
+    curves = find_curves(analysis, [_checkpoint(each) for each in states])
+    grouping = group_members(analysis, groups_of(experiment, states))
+    content = with_curves(choice_content(analysis, grouping), curves, analysis)
+    texts = dict(table_texts(analysis))
+    if curves:
+        texts["curves.csv"] = curve_rows(curves, analysis).write_csv()
+    paths = write_content(content, folder, texts)
     if not as_json:
-        table = main_table(analysis, intervals=False)
-        print_table(table.header, table.rows, title=table.title, left=2)
-        for paragraph in in_words(analysis):
-            print(paragraph + "\n")
-    paths |= _write_curves(analysis, [_checkpoint(each) for each in states], folder, as_json)
-    for path in paths.values():
-        note(f"wrote {path}")
-    return plain(analysis)
+        for table in (curve_table, onset_table) if curves else ():
+            shown = table(curves, analysis)
+            print_table(shown.header, shown.rows, title=shown.title, left=shown.left)
+        print_choice(analysis, content, intervals=False)
+    say_written(paths)
+    say_missing()
+    return content.values
 
 
-def _labelled(state: TaskState) -> ChoiceRun:
+def groups_of(experiment: Experiment, states: Sequence[TaskState]) -> list[str]:
+    """Return the groups as `felicity report --group` takes them: NAME=FOLDER,FOLDER.
+
+    Runs of different methods or formats are in groups of their own, or an average would count a
+    model twice; of the checkpoints of a model the last stands for it.
+    """
+    last: dict[tuple[object, ...], TaskState] = {}
+    for each in states:
+        task, member = each.task, each.task.member
+        key = (task.groups[0], member.series or task.folder, task.method, task.format)
+        old = last.get(key)
+        if old is None or (member.words or 0) >= (old.task.member.words or 0):
+            last[key] = each
+    ways = dict.fromkeys((s.task.method, s.task.format) for s in last.values())
+    asked = []
+    for group in experiment.groups:
+        for way in ways:
+            folders = [
+                str(each.task.folder)
+                for each in last.values()
+                if each.task.groups[0] == group.name and (each.task.method, each.task.format) == way
+            ]
+            words = [part for part in way if part] if len(ways) > 1 else []
+            if folders:
+                asked.append(f"{', '.join([group.title, *words])}={','.join(folders)}")
+    return asked
+
+
+def _choice_run(state: TaskState) -> ChoiceRun:
     """Read a run under the name that the experiment gives it."""
     from felicity.report.asked import read_choice_run
 
     run = read_choice_run(state.task.folder)
-    if state.task.member.label is None:
-        return run
-    told = dict(run.manifest)
-    told["participant"] = told["participant"] | {"label": state.task.member.label}
-    return replace(run, manifest=told)
+    return replace(run, manifest=_labelled(run.manifest, state))
+
+
+def _rating_run(state: TaskState) -> RatingRun:
+    from felicity.rating.run import read_ratings
+
+    run = read_ratings(state.task.folder)
+    return replace(run, manifest=_labelled(run.manifest, state))
+
+
+def _labelled(manifest: Any, state: TaskState) -> dict[str, Any]:
+    told = dict(manifest)
+    if state.task.member.label is not None:
+        told["participant"] = told["participant"] | {"label": state.task.member.label}
+    return told
 
 
 def _checkpoint(state: TaskState) -> Checkpoint | None:
@@ -95,85 +146,30 @@ def _checkpoint(state: TaskState) -> Checkpoint | None:
     return Checkpoint(series=member.series, name=member.checkpoint, words=member.words)
 
 
-def _write_curves(
-    analysis: Analysis,
-    checkpoints: Sequence[Checkpoint | None],
+def _report_ratings(
+    experiment: Experiment,
+    study: RatingStudy,
+    states: Sequence[TaskState],
     folder: Path,
     as_json: bool,
-) -> dict[str, Path]:
-    """Write the learning curves of the models that have some."""
-    from felicity.report.curves import (
-        curve_rows,
-        curve_table,
-        curve_words,
-        find_curves,
-        onset_table,
-    )
-    from felicity.report.files import write_texts
-    from felicity.report.text_table import as_latex, as_markdown, table_csv
-
-    curves = find_curves(analysis, checkpoints)
-    if not curves:
-        return {}
-    tables = (curve_table(curves, analysis), onset_table(curves, analysis))
-    texts = {"curves.csv": curve_rows(curves, analysis).write_csv()}
-    for table in tables:
-        texts |= {
-            f"{table.name}.md": as_markdown(table),
-            f"{table.name}.tex": as_latex(table),
-            f"{table.name}.csv": table_csv(table),
-        }
-    if not as_json:
-        for table in tables:
-            print_table(table.header, table.rows, title=table.title, left=table.left)
-        for paragraph in curve_words(curves, analysis):
-            print(paragraph + "\n")
-    paths = dict(write_texts(folder / "curves", texts))
-    try:
-        import altair  # noqa: F401 - only to see whether it is there
-        import vl_convert  # noqa: F401
-    except ImportError:
-        note("figures need felicity[report]: pip install 'felicity[report]'")
-        return paths
-    from felicity.report.curve_figures import curve_figures
-    from felicity.report.figures import write_figures
-
-    return paths | dict(write_figures(curve_figures(curves, analysis), folder / "curves"))
-
-
-def _report_ratings(
-    experiment: Experiment, states: Sequence[TaskState], folder: Path, as_json: bool
 ) -> Any:
-    from felicity.rating.run import read_ratings
-    from felicity.rating.study import RatingStudy
-    from felicity.report import analyse_ratings, write_rating_report
-    from felicity.report.rating_files import as_json as plain
-    from felicity.report.rating_table import measures_table
-    from felicity.report.rating_words import in_words
+    from felicity.cli.rating_reports import report_ratings
+    from felicity.report import analyse_ratings, describe_ratings, write_rating_report
+    from felicity.report.rating_values import as_json as plain
 
-    said, study = experiment.report, states[0].task.study
-    assert isinstance(study, RatingStudy)
-    runs = []
-    for each in states:
-        run, label = read_ratings(each.task.folder), each.task.member.label
-        told = dict(run.manifest)
-        if label is not None:
-            told["participant"] = told["participant"] | {"label": label}
-        runs.append(replace(run, manifest=told))
-    analysis = analyse_ratings(
-        runs,
+    said = experiment.report
+    # Without people's ratings there is nothing to compare with, but still what the models said.
+    analyse = analyse_ratings if study.reference and study.effects else describe_ratings
+    analysis = analyse(
+        [_rating_run(each) for each in states],
         study,
         unit=said.unit,
         weighting=said.weighting or "pooled",
         as_published=bool(said.as_published),
         seed=said.seed or 0,
     )
-    paths = write_rating_report(analysis, folder)
-    if not as_json:
-        table = measures_table(analysis, intervals=False)
-        print_table(table.header, table.rows, title=table.title, left=table.left)
-        for paragraph in in_words(analysis):
-            print(paragraph + "\n")
-    for path in paths.values():
-        note(f"wrote {path}")
-    return plain(analysis)
+    if as_json:
+        write_rating_report(analysis, folder)
+        return plain(analysis)
+    report_ratings(analysis, folder, as_json=False)
+    return None
