@@ -103,7 +103,7 @@ class _Reader(TomlReader):
         if not isinstance(tables, list) or not tables:
             self.fault(("group",), tables, "tables [[group]]")
             return ()
-        groups = []
+        groups: list[Group] = []
         for number, table in enumerate(tables):
             place: Place = ("group", number)
             told = self.table(table, place, (*GROUP, *SETTINGS), ("models",))

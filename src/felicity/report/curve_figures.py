@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from felicity.report.analysis import OVERALL, Analysis
 from felicity.report.curves import Curve
 from felicity.report.figures import COLOURS, COLUMN, SHAPES, Figure
-
-if TYPE_CHECKING:
-    import altair as alt
 
 # Two panels side by side in a column, with room for the axis.
 PANEL = (COLUMN - 52) // 2
@@ -138,33 +135,33 @@ def _bits(curves: Sequence[Curve], analysis: Analysis) -> Figure:
     )
 
 
-def _words_axis(alt_: Any, curves: Sequence[Curve]) -> alt.X:
+def _words_axis(alt: Any, curves: Sequence[Curve]) -> Any:
     """Log scale, a label at each power of ten."""
     words = [point[0].words for curve in curves for point in curve.points]
     domain = [min(words) / 1.3, max(words) * 1.3]
     decades = range(math.ceil(math.log10(domain[0])), math.floor(math.log10(domain[1])) + 1)
-    axis = alt_.Axis(format="~s", values=[10**power for power in decades], grid=False)
-    return alt_.X(
+    axis = alt.Axis(format="~s", values=[10**power for power in decades], grid=False)
+    return alt.X(
         "words:Q",
         title="Words seen",
-        scale=alt_.Scale(type="log", domain=domain, nice=False),
+        scale=alt.Scale(type="log", domain=domain, nice=False),
         axis=axis,
     )
 
 
-def _colour(alt_: Any, curves: Sequence[Curve]) -> alt.Color:
+def _colour(alt: Any, curves: Sequence[Curve]) -> Any:
     names = [curve.name for curve in curves]
     legend = (
-        alt_.Legend(title=None, orient="bottom", columns=2, offset=4) if len(names) > 1 else None
+        alt.Legend(title=None, orient="bottom", columns=2, offset=4) if len(names) > 1 else None
     )
-    scale = alt_.Scale(domain=names, range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
-    return alt_.Color("model:N", scale=scale, legend=legend)
+    scale = alt.Scale(domain=names, range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
+    return alt.Color("model:N", scale=scale, legend=legend)
 
 
-def _shape(alt_: Any, curves: Sequence[Curve]) -> alt.Shape:
+def _shape(alt: Any, curves: Sequence[Curve]) -> Any:
     names = [curve.name for curve in curves]
     legend = (
-        alt_.Legend(title=None, orient="bottom", columns=2, offset=4) if len(names) > 1 else None
+        alt.Legend(title=None, orient="bottom", columns=2, offset=4) if len(names) > 1 else None
     )
-    scale = alt_.Scale(domain=names, range=[SHAPES[i % len(SHAPES)] for i in range(len(names))])
-    return alt_.Shape("model:N", scale=scale, legend=legend)
+    scale = alt.Scale(domain=names, range=[SHAPES[i % len(SHAPES)] for i in range(len(names))])
+    return alt.Shape("model:N", scale=scale, legend=legend)

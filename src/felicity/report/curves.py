@@ -207,18 +207,13 @@ def curve_table(curves: Sequence[Curve], analysis: Analysis) -> TextTable:
 def onset_table(curves: Sequence[Curve], analysis: Analysis) -> TextTable:
     """Make the table of onsets: the words after which a level is above chance, and stays so."""
     levels = analysis.study.design.levels
-    rows = [
-        (
-            curve.name,
-            what,
-            *(words_short(curve.words_at(place(curve.onsets[level.key]))) for level in levels),
-        )
-        for curve in curves
-        for what, place in (
-            ("first above chance", lambda onset: onset.first),
-            ("above chance from there on", lambda onset: onset.lasting),
-        )
-    ]
+    rows: list[tuple[str, ...]] = []
+    for curve in curves:
+        found = [curve.onsets[level.key] for level in levels]
+        firsts = (words_short(curve.words_at(onset.first)) for onset in found)
+        lasting = (words_short(curve.words_at(onset.lasting)) for onset in found)
+        rows.append((curve.name, "first above chance", *firsts))
+        rows.append((curve.name, "above chance from there on", *lasting))
     rows += [
         (label, "accuracy", *(number(cells[level.key].accuracy) for level in levels))
         for label, cells in analysis.people.items()
