@@ -38,6 +38,13 @@ SHARED = Path(os.environ.get("FELICITY_SHARED", ROOT.parent / "shared")) / "data
 PARSER = Parser(parse=parse_reply, version=PARSER_VERSION)
 
 
+@pytest.fixture(autouse=True)
+def figures_once(request, monkeypatch):
+    """Draw figures in one test only: they are tested elsewhere, and take their time."""
+    if request.node.name != "test_the_command_shows_tables_and_words":
+        monkeypatch.setattr("felicity.report.rating_content.missing_packages", lambda: ("altair",))
+
+
 @pytest.fixture
 def study(tmp_path):
     return load_rating_study(write_rating_study(tmp_path / "study"))

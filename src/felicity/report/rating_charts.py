@@ -28,13 +28,18 @@ def header(
     **more: Any,
 ) -> Any:
     """Make the headers of panels, in this order."""
-    look = {"labelPadding": 3, "labelLimit": 220} | more
+    look: dict[str, Any] = {"labelPadding": 3, "labelLimit": 220} | more
     return channel(f"{field}:N", title=None, sort=list(order), header=alt.Header(**look))
 
 
 def legend_below(title: str | None, **more: Any) -> alt.Legend:
     """Make a legend that lies below the panels, its title at its left."""
-    look = {"orient": "bottom", "direction": "horizontal", "titleOrient": "left", "offset": 6}
+    look: dict[str, Any] = {
+        "orient": "bottom",
+        "direction": "horizontal",
+        "titleOrient": "left",
+        "offset": 6,
+    }
     return alt.Legend(title=title, **(look | more))
 
 

@@ -29,9 +29,11 @@ from felicity.report.rating_profiles import profile_figures, reply_figures
 from felicity.report.rating_replies import RatingDescription
 
 # Room for an axis with its title; for the attributes' names.
-LEFT, NAMES = 30, 62
+LEFT, NAMES = 30, 80
 # Narrower columns hold no number.
 NARROWEST = 18
+# Mean width of a letter of a name.
+LETTER = 4
 BLUE, RED = "#2166ac", "#b2182b"
 
 
@@ -91,7 +93,7 @@ def _cell_panel(
     return alt.layer(
         line.mark_line(color="#555555", strokeWidth=0.8, strokeDash=[3, 2]),
         points.mark_point(filled=True, opacity=0.8, size=16, clip=False),
-        title=alt.TitleParams(name, anchor="middle", fontSize=8),
+        title=alt.TitleParams(name, anchor="middle", fontSize=8, limit=side + 10),
     ).properties(width=side, height=side)
 
 
@@ -99,10 +101,14 @@ def _ratios(ratios: pl.DataFrame, width: int) -> Figure:
     """Set as many participants side by side as find room, and the others below them."""
     names, promptings = names_in(ratios, "participant"), names_in(ratios, "prompting")
     each = len(promptings)
-    most = max((width - NAMES) // (NARROWEST * each + BETWEEN), 1)
+    # Names stand above: long ones get more room, and the longest are cut.
+    longest = min(LETTER * max(map(len, names)), 60 if width == COLUMN else 100)
+    most = max((width - NAMES) // (max(NARROWEST * each, longest) + BETWEEN), 1)
     rows = -(-len(names) // most)
     most = -(-len(names) // rows)
-    step = min(max(((width - NAMES) // most - BETWEEN) // each, NARROWEST), 36)
+    step = min(
+        max(((width - NAMES) // most - BETWEEN) // each, NARROWEST), max(36, longest // each)
+    )
     blocks = [
         _ratio_block(ratios.filter(pl.col("participant").is_in(names[at : at + most])), kind, step)
         for at in range(0, len(names), most)
@@ -134,7 +140,7 @@ def _ratio_block(ratios: pl.DataFrame, kind: str, step: int) -> alt.FacetChart:
     colours = alt.Scale(
         domain=[ESR_LOW, 1, ESR_HIGH], range=[BLUE, "#ffffff", RED], interpolate="rgb", clamp=True
     )
-    bar = legend_below("ESR", values=[-1, 0, 1, 2, 3, 4], gradientLength=150, gradientThickness=8)
+    bar = legend_below("ESR", values=[-1, 0, 1, 2, 3, 4], gradientLength=125, gradientThickness=8)
     squares = base.mark_rect(stroke="#bbbbbb", strokeWidth=0.5).encode(
         color=alt.Color("shown:Q", title="ESR", scale=colours, legend=bar)
     )
@@ -145,7 +151,11 @@ def _ratio_block(ratios: pl.DataFrame, kind: str, step: int) -> alt.FacetChart:
     return (
         alt.layer(squares, text)
         .properties(width=alt.Step(step), height=alt.Step(13))
-        .facet(column=header(alt.Column, "participant", names), data=part, spacing=BETWEEN)
+        .facet(
+            column=header(alt.Column, "participant", names, labelLimit=step * len(promptings) + 6),
+            data=part,
+            spacing=BETWEEN,
+        )
     )
 
 
@@ -199,5 +209,5 @@ def _deviation_panel(part: pl.DataFrame, name: str, top: float, *, last: bool) -
         lines,
         dots,
         data=rows,
-        title=alt.TitleParams(name, fontSize=8),
+        title=alt.TitleParams(name, fontSize=8, limit=COLUMN),
     ).properties(width=COLUMN - 40, height=alt.Step(8))

@@ -167,7 +167,8 @@ def _usable_rows(
             for k, v in lacking.items()]  # fmt: skip
     if whole:
         sums = [sum(each[point][1] for each in whole) for point in points]
-        label = "every attribute" if not lacking else f"the {len(whole)} others"
+        others = f"the {len(whole)} other{'s' if len(whole) > 1 else ''}"
+        label = others if lacking else "every attribute"
         rows.append((label, *(f"{n} of {n}" for n in sums)))
     return rows
 
