@@ -100,3 +100,6 @@ def print_choice(analysis: Analysis, content: ReportContent, intervals: bool) ->
             print_text_table(table)
     for paragraph in content.headline:
         print(paragraph + "\n")
+    if "table2" in grouped:
+        for caution in content.cautions:
+            print(f"Careful: {caution}")
