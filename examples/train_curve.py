@@ -140,7 +140,7 @@ def main() -> None:
         "--words",
         type=int,
         nargs="+",
-        default=[3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000],
+        default=[2_000, 10_000, 30_000, 100_000, 300_000, 1_000_000],
         help="Words seen at which to save.",
     )
     parser.add_argument("--seed", type=int, default=0)
