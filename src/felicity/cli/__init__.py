@@ -16,6 +16,7 @@ from felicity.cli import (
     reports,
     runs,
     studies,
+    view,
 )
 from felicity.cli.output import err
 from felicity.errors import FelicityError
@@ -58,6 +59,7 @@ for command in (
     replay.replay,
     parse.parse,
     reports.report,
+    view.view,
     reference.reference,
     models.doctor,
 ):

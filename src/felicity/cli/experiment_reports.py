@@ -64,6 +64,7 @@ def _report_choice(
     from felicity.report.curves import curve_rows, curve_table, find_curves, onset_table
     from felicity.report.files import table_texts
     from felicity.report.groups import group_members
+    from felicity.report.page import PAGE, build_page
 
     said = experiment.report
     runs = [_choice_run(each) for each in states]
@@ -73,7 +74,7 @@ def _report_choice(
     curves = find_curves(analysis, [_checkpoint(each) for each in states])
     grouping = group_members(analysis, groups_of(experiment, states))
     content = with_curves(choice_content(analysis, grouping), curves, analysis)
-    texts = dict(table_texts(analysis))
+    texts = {**table_texts(analysis), PAGE: build_page(content, runs, analysis.study)}
     if curves:
         texts["curves.csv"] = curve_rows(curves, analysis).write_csv()
     paths = write_content(content, folder, texts)
@@ -153,8 +154,8 @@ def _report_ratings(
     folder: Path,
     as_json: bool,
 ) -> Any:
-    from felicity.cli.rating_reports import report_ratings
-    from felicity.report import analyse_ratings, describe_ratings, write_rating_report
+    from felicity.cli.rating_reports import report_ratings, write_with_page
+    from felicity.report import analyse_ratings, describe_ratings
     from felicity.report.rating_values import as_json as plain
 
     said = experiment.report
@@ -169,7 +170,7 @@ def _report_ratings(
         seed=said.seed or 0,
     )
     if as_json:
-        write_rating_report(analysis, folder)
+        write_with_page(analysis, folder)
         return plain(analysis)
     report_ratings(analysis, folder, as_json=False)
     return None
