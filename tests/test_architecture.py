@@ -48,6 +48,8 @@ MAY_IMPORT = {
     # Of scoring only `distribution`, which is without torch.
     "report": {"report", "stats", "study", "runner", "rating", "reference_reader"}
     | {"asked", "manifest", "precision", "scoring"},
+    "experiment": {"experiment", "study", "rating", "asked", "participants", "journal", "manifest"}
+    | {"runner"},
     "reference_reader": {"stats", "folder_reader", "rating", "study"},
     "reference_model": {"stats", "reference_reader"},
     "build": {

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+from felicity.cli.kept import Kept
 from felicity.cli.options import RunOptions
 from felicity.cli.output import note, print_json
 from felicity.cli.progress import progress_of
@@ -17,8 +18,13 @@ from felicity.runner import Run, find_finished, plan_run, run
 from felicity.study import Study
 
 
-def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]]:
-    """Check the options; return what runs one model and sums its run up."""
+def prepare(
+    study: Study, options: RunOptions, kept: Kept | None = None
+) -> Callable[[str], dict[str, Any]]:
+    """Check the options; return what runs one model and sums its run up.
+
+    A model that is ``kept`` from the run before is not loaded again.
+    """
     options.refuse(
         "choice",
         {
@@ -37,6 +43,8 @@ def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]
 
         torch.set_num_threads(options.threads)
 
+    keeper = kept or Kept()
+
     def run_one(spec: str) -> dict[str, Any]:
         method = [options.method] if options.method else []
         place = options.place(study.name, parse_spec(spec).slug, *method, fmt.name)
@@ -45,7 +53,7 @@ def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]
         if finished is not None:
             note(f"{spec}: {place} has it all")
             return _summary(finished)
-        participant = _open_aloud(spec, options)
+        participant = keeper.get((spec, options.opening()), lambda: _open_aloud(spec, options))
         with progress_of(participant.info.label) as progress:
             done = run(
                 study,
@@ -59,6 +67,7 @@ def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]
         # Two models need not fit beside each other.
         del participant
         if options.dtype != "float32" and options.dtype_sample:
+            keeper.let_go()
             _compare(spec, options, done)
         return _summary(done)
 

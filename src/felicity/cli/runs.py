@@ -8,20 +8,21 @@ from typing import Annotated, Any
 
 import typer
 
+from felicity.cli import experiments
 from felicity.cli.options import RunOptions, parse_where
 from felicity.cli.output import JSON_OPTION, note, print_json
-from felicity.cli.studies import StudyArgument
 from felicity.errors import FelicityError, OptionError
 
 
 def run(
-    study: StudyArgument,
-    model: Annotated[
-        list[str],
-        typer.Option(
-            help="embedded:NAME, hf:ID[@REVISION], hf:FOLDER, api:PROVIDER/MODEL; may be repeated."
-        ),
+    context: typer.Context,
+    study: Annotated[
+        str, typer.Argument(help="A built-in study's name, a folder, or an experiment's .toml.")
     ],
+    model: list[str] = typer.Option(
+        [],
+        help="embedded:NAME, hf:ID[@REVISION], hf:FOLDER, api:PROVIDER/MODEL; may be repeated.",
+    ),
     out: Path = typer.Option(Path("runs"), help="Runs go to OUT/STUDY/MODEL-…"),
     folder: Path = typer.Option(None, help="The run folder itself, for one model."),
     method: str = typer.Option(
@@ -71,9 +72,22 @@ def run(
     ),
     as_json: bool = JSON_OPTION,
 ) -> None:
-    """Run a study on models; the same command again goes on where it broke off."""
+    """Run a study on models, or an experiment; the same command again goes on where it broke off.
+
+    An experiment file says models and options itself. Exit code 3: some of its runs failed.
+    """
     from felicity.study import Study, load_study
 
+    if experiments.is_file(study):
+        experiments.refuse_options(context)
+        experiments.run(Path(study), as_json)
+        return
+    if not model:
+        raise OptionError(
+            "got none; expected a model",
+            where="--model",
+            hint="`felicity models` shows how models are named",
+        )
     if folder is not None and len(model) > 1:
         raise OptionError("got several models; expected one", where="--folder", hint="use --out")
     options = RunOptions(
