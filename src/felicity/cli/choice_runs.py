@@ -50,6 +50,7 @@ def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]
             dtype=options.dtype,
             trust_remote_code=options.trust_remote_code,
             batch_tokens=options.batch_tokens,
+            max_connections=options.max_connections,
             report=note,
         )
         for warning in participant.info.notes:
