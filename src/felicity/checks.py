@@ -45,13 +45,12 @@ def cue_table(study: Study) -> dict[str, dict[str, CueScore]]:
     rules: dict[str, Rule] = dict(RULES)
     if has_word_frequencies(study.language):
         rules["more frequent words"] = lambda _question, answer: mean_zipf(answer, study.language)
-    first, second = study.design.answers
     table: dict[str, dict[str, CueScore]] = {}
     for name, rule in rules.items():
         table[name] = {}
         for key in study.design.level_keys:
             texts = [
-                (item.question, item.answers[first], item.answers[second])
+                (item.question, *item.answers.values())
                 for item in study.items
                 if item.factors[study.design.factor] == key
             ]

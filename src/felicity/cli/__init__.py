@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from felicity.cli import models, parse, prompts, reference, replay, reports, runs, studies
+from felicity.cli import interop, models, parse, prompts, reference, replay, reports, runs, studies
 from felicity.cli.output import err
 from felicity.errors import FelicityError
 
@@ -51,6 +51,8 @@ for command in (
     models.doctor,
 ):
     app.command()(command)
+app.command("export")(interop.export)
+app.command("import")(interop.import_)
 
 
 def main(arguments: list[str] | None = None) -> None:

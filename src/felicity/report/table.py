@@ -95,10 +95,16 @@ def main_table(analysis: Analysis, *, intervals: bool = True) -> TextTable:
         rows=tuple(rows),
         people=len(analysis.people),
         note=(
-            f"Accuracy: {_measured(analysis)}; chance is .50. In brackets 95 % intervals: over "
+            f"Accuracy: {_measured(analysis)}; chance is {_chances(analysis)}. In brackets 95 % intervals: over "
             "dialogues for models (bootstrap), over answers for people (Wilson)."
         ),
     )
+
+
+def _chances(analysis: Analysis) -> str:
+    cells = [c for result in analysis.participants for k, c in result.cells.items() if k != OVERALL]
+    low, high = min(c.chance for c in cells), max(c.chance for c in cells)
+    return number(low) if low == high else f"{number(low)} to {number(high)} by level"
 
 
 def _measured(analysis: Analysis) -> str:
