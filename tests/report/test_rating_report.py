@@ -25,7 +25,7 @@ from felicity.report import analyse_ratings, write_rating_report
 from felicity.report.rating_files import as_json
 from felicity.report.rating_table import effects_table, figure, measures_table, names_of
 from felicity.report.rating_words import in_words
-from felicity.report.table import as_latex, as_markdown
+from felicity.report.text_table import as_latex, as_markdown
 from felicity.stats.alignment import MEASURES
 from felicity.stats.cells import Ratings
 from felicity.study import load_rating_study
@@ -293,7 +293,7 @@ def test_single_ratings_of_people_give_a_ceiling_and_are_resampled(study, tmp_pa
     assert only(analysis).cells[0].people_n == 24
     table = measures_table(analysis)
     assert table.rows[-1][0] == "People, half against half"
-    assert r"\midrule" in as_latex(table).splitlines()[-6]
+    assert r"\midrule" in as_latex(table).splitlines()[-7]
     assert "One half of the people beside the other (1000 splits)" in in_words(analysis)[-1]
     assert set(as_json(analysis)["noise_ceiling"]["measures"]) == set(MEASURES)
 

@@ -15,7 +15,8 @@ from felicity import analyse, load_study
 from felicity.errors import OptionError, RunError
 from felicity.report import write_report
 from felicity.report.files import as_json
-from felicity.report.table import as_csv, as_latex, as_markdown, main_table
+from felicity.report.table import as_csv, main_table
+from felicity.report.text_table import as_latex, as_markdown
 from felicity.report.words import in_words
 from felicity.responses import responses_table
 from felicity.runner import Run

@@ -13,7 +13,7 @@ from felicity.errors import OptionError, RunError
 
 if TYPE_CHECKING:
     from felicity.report.rating_analysis import RatingAnalysis
-    from felicity.report.table import TextTable
+    from felicity.report.text_table import TextTable
 
 
 def report(

@@ -11,7 +11,8 @@ from typing import Any
 
 from felicity.errors import RunError
 from felicity.report.analysis import Analysis, Cell
-from felicity.report.table import as_csv, as_latex, as_markdown, main_table, names_of
+from felicity.report.table import as_csv, main_table, names_of
+from felicity.report.text_table import as_latex, as_markdown
 from felicity.report.words import in_words
 from felicity.stats.orders import OrderEffects
 

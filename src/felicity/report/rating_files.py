@@ -21,7 +21,7 @@ from felicity.report.rating_table import (
     names_of,
 )
 from felicity.report.rating_words import in_words
-from felicity.report.table import as_latex, as_markdown
+from felicity.report.text_table import as_latex, as_markdown
 from felicity.stats.accuracy import Interval
 from felicity.stats.alignment import MEASURES
 from felicity.stats.noise_ceiling import NoiseCeiling

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from felicity.report.rating_analysis import RatingAnalysis, RatingResult
-from felicity.report.table import NONE, TextTable
+from felicity.report.text_table import NONE, TextTable
 from felicity.stats.accuracy import Interval
 from felicity.stats.alignment import MEASURES
 from felicity.stats.rating_resampling import EsrEstimate
@@ -85,6 +85,8 @@ def measures_table(analysis: RatingAnalysis, *, intervals: bool = True) -> TextT
         )
         rows.append(("People, half against half", NONE, NONE, *shown))
     return TextTable(
+        name="table",
+        left=3,
         title=f"{analysis.study.title} Agreement with people",
         header=("Participant", "Prompting", "Usable", *HEADINGS.values()),
         rows=tuple(rows),
@@ -132,6 +134,7 @@ def effects_table(analysis: RatingAnalysis) -> TextTable:
         shown = (_ratio(estimate) for estimate in estimates)
         rows.append((effect.attribute, " × ".join(effect.factors), people, *shown))
     return TextTable(
+        name="effects",
         title=f"{analysis.study.title} Effect size ratios (ESR)",
         header=("Attribute", "Effect", "People's Δ", *headed),
         rows=tuple(rows),

@@ -4,23 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 from felicity.report.analysis import OVERALL, Analysis, Cell
-
-NONE = "–"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextTable:
-    """A table as text: header, rows, and a note below. Every form is made from it."""
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    people: int
-    note: str
+from felicity.report.text_table import NONE, TextTable
 
 
 def number(value: float | None) -> str:
@@ -83,6 +69,7 @@ def main_table(analysis: Analysis, *, intervals: bool = True) -> TextTable:
         rows.append((label, NONE, *shown, f"{cells[OVERALL].asked} answers", NONE))
     by_score = "" if analysis.score == "log_prob_mean" else f", compared by {analysis.score}"
     return TextTable(
+        name="table",
         title=f"{analysis.study.title} Accuracy by {analysis.study.design.factor}{by_score}",
         header=(
             "Participant",
@@ -122,72 +109,6 @@ def _measured(analysis: Analysis) -> str:
             "shown in both orders"
         )
     return "; ".join(said)
-
-
-def as_markdown(table: TextTable) -> str:
-    """Write a table as Markdown."""
-    lines = [
-        "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
-        for row in (table.header, *table.rows)
-    ]
-    rule = "|" + "|".join("---" if i < 2 else "---:" for i in range(len(table.header))) + "|"
-    return (
-        f"**{table.title}**\n\n" + "\n".join([lines[0], rule, *lines[1:]]) + f"\n\n{table.note}\n"
-    )
-
-
-def as_latex(table: TextTable) -> str:
-    """Write a table as LaTeX for the booktabs package."""
-    body = [" & ".join(escape_latex(cell) for cell in row) + r" \\" for row in table.rows]
-    if table.people:
-        body.insert(len(body) - table.people, r"\midrule")
-    columns = "ll" + "r" * (len(table.header) - 2)
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering",
-            rf"\begin{{tabular}}{{{columns}}}",
-            r"\toprule",
-            " & ".join(escape_latex(cell) for cell in table.header) + r" \\",
-            r"\midrule",
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}",
-            rf"\caption{{{escape_latex(table.title)}. {escape_latex(table.note)}}}",
-            r"\end{table}",
-            "",
-        ]
-    )
-
-
-LATEX: Mapping[str, str] = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "–": "--",
-    "−": "$-$",
-    "×": r"$\times$",
-    "ρ": r"$\rho$",
-    "Δ": r"$\Delta$",
-}
-
-
-def escape_latex(text: str) -> str:
-    r"""Escape what LaTeX would take for a command.
-
-    Examples
-    --------
-    >>> print(escape_latex("100 % of a_b"))
-    100 \% of a\_b
-    """
-    return "".join(LATEX.get(character, character) for character in text)
 
 
 def as_csv(analysis: Analysis) -> str:

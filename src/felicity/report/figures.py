@@ -1,0 +1,111 @@
+"""Figures: one look for all, made with Altair, written as SVG, PDF and PNG."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from felicity.errors import RunError
+
+# A column of 8 cm, in the pixels of a figure (72 to the inch, as in PDF points).
+COLUMN = 227
+PNG_SCALE = 300 / 72
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+# Okabe & Ito (2008), ordered so that neighbours differ in lightness too and are told apart in grey.
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#000000", "#999999")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+FORMATS = ("svg", "pdf", "png")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A chart with its words.
+
+    Attributes
+    ----------
+    name
+        Stem of its files.
+    title, caption
+        The caption says what is shown, over what, with which interval.
+    chart
+        An Altair top-level chart, without configuration: `spec_of` adds it. Marks have tooltips
+        with n and interval.
+    """
+
+    name: str
+    title: str
+    caption: str
+    chart: Any
+
+
+def spec_of(figure: Figure) -> dict[str, Any]:
+    """Return the Vega-Lite specification, in the house's look, data inside."""
+    spec: dict[str, Any] = json.loads(figure.chart.to_json())
+    spec["config"] = _look()
+    return spec
+
+
+def _look() -> dict[str, Any]:
+    text = {"labelFont": FONT, "titleFont": FONT, "labelFontSize": 7, "titleFontSize": 8}
+    return {
+        "background": "white",
+        "font": FONT,
+        "view": {"stroke": None},
+        "axis": text
+        | {
+            "titleFontWeight": "normal",
+            "grid": True,
+            "gridColor": "#e5e5e5",
+            "gridWidth": 0.5,
+            "domainColor": "#666666",
+            "tickColor": "#666666",
+            "tickSize": 3,
+        },
+        "legend": text | {"titleFontWeight": "normal", "symbolSize": 40, "labelLimit": 220},
+        "header": text | {"titleFontWeight": "normal", "labelFontSize": 8},
+        "title": {"font": FONT, "fontSize": 9, "fontWeight": "normal", "anchor": "start"},
+        "text": {"font": FONT, "fontSize": 7},
+        "point": {"size": 30, "filled": True},
+        "range": {"category": list(COLOURS), "symbol": list(SHAPES)},
+    }
+
+
+def write_figures(figures: Sequence[Figure], folder: Path) -> Mapping[str, Path]:
+    """Write each figure as NAME.svg, NAME.pdf and NAME.png (300 dots an inch).
+
+    Returns
+    -------
+    mapping
+        File name to path.
+
+    Raises
+    ------
+    RunError
+        Where the folder cannot be written.
+    """
+    import vl_convert
+
+    paths = {}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for figure in figures:
+            spec = spec_of(figure)
+            made: dict[str, bytes] = {
+                "svg": vl_convert.vegalite_to_svg(spec).encode(),
+                "pdf": vl_convert.vegalite_to_pdf(spec),
+                "png": vl_convert.vegalite_to_png(spec, scale=PNG_SCALE, ppi=72),
+            }
+            for ending in FORMATS:
+                name = f"{figure.name}.{ending}"
+                paths[name] = folder / name
+                paths[name].write_bytes(made[ending])
+    except OSError as error:
+        raise RunError(
+            f"the figures cannot be written: {error.strerror}",
+            where=str(folder),
+            hint="choose another folder with --out",
+        ) from error
+    return paths
