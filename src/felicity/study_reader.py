@@ -156,7 +156,9 @@ def _read_items(reader: FolderReader, table: Mapping[str, Any], design: Design) 
         return ()
     # Of more than two answers an item may lack some, but never the one that should win.
     whole = design.answers if len(design.answers) == 2 else design.answers[:1]
-    needed = {unit, design.factor, "question", *whole, *_used(pattern)} - set(roles)
+    needed = {unit, design.factor, *whole, *_used(pattern)} - set(roles)
+    if _needs_question(table):
+        needed.add("question")
     needed.update(column for group in design.variants for column in group if column not in roles)
     items: list[Item] = []
     good_rows: list[Row] = []
@@ -184,6 +186,15 @@ def _reserved(unit: str, pattern: str) -> frozenset[str]:
     return RESERVED - allowed
 
 
+def _needs_question(table: Mapping[str, Any]) -> bool:
+    """Whether any format shows the question, as all do but those of whole sentences."""
+    formats = table.get("formats")
+    entries = formats.values() if isinstance(formats, dict) else ()
+    parts = [part for part in entries if isinstance(part, dict)]
+    texts = [text for part in parts for text in part.values() if isinstance(text, str)]
+    return "asked" in table or not texts or any("question" in _used(text) for text in texts)
+
+
 def _used(template: str) -> list[str]:
     return PLACEHOLDER.findall(template)
 
@@ -196,7 +207,7 @@ def _item(
     return Item(
         item_id=fill(pattern, factors),
         unit=row[unit],
-        question=fill(row["question"], cast),
+        question=fill(row.get("question", ""), cast),
         answers={
             label: fill(row[label], cast) for label in design.answers if row.get(label, "").strip()
         },

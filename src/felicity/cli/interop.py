@@ -24,9 +24,7 @@ def export(
     """Write a study as other tools read it: lm-evaluation-harness, BabyLM, Inspect, datasets."""
     from felicity.interop.export import export_study
 
-    files = export_study(
-        study, kind, out, format=texts, where=parse_where(where), limit=limit
-    )
+    files = export_study(study, kind, out, format=texts, where=parse_where(where), limit=limit)
     if as_json:
         print_json({"files": [str(file) for file in files]})
         return

@@ -26,13 +26,14 @@ def babylm_files(study: Study, fmt: Format, items: Sequence[Rendered]) -> dict[s
             where=study.name,
         )
     for one in items:
+        ragged = one.context != one.context.rstrip()
         for answer in one.answers:
-            if not answer.startswith(" ") or answer[1:2].isspace() or one.context != one.context.rstrip():
+            if ragged or not answer.startswith(" ") or answer[1:2].isspace():
                 raise OptionError(
                     f"got {one.context[-8:]!r} + {answer[:8]!r}; expected one space between, which "
                     "the pipeline puts there",
                     where=f"format {fmt.name}, {one.item.item_id}",
-                    hint="choose another with --format",
+                    hint="choose another with --texts",
                 )
     rows = [
         {

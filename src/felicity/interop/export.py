@@ -60,16 +60,14 @@ def export_study(
     loaded = load_study(study) if isinstance(study, str) else study
     if isinstance(loaded, RatingStudy):
         if kind != "inspect":
-            raise OptionError(
-                f'got "{kind}" of a rating study; expected inspect', where="--format"
-            )
+            raise OptionError(f'got "{kind}" of a rating study; expected inspect', where="--format")
         chosen = rating_conversations(loaded, limit)
         return write_files(Path(out), sampled_files(loaded, chosen))
     items = loaded.select(where or {}, limit)
     if kind == "inspect":
         return write_files(Path(out), asked_files(loaded, items))
     fmt = loaded.format(format)
-    rendered = render_items(loaded, fmt, items)
+    rendered = render_items(fmt, items)
     files = {
         "lm-eval": lambda: lm_eval_files(loaded, fmt, rendered),
         "babylm": lambda: babylm_files(loaded, fmt, rendered),

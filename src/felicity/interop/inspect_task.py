@@ -6,8 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from felicity.asked.prompts import task_of
-from felicity.asked.prompts import asked_conversations
+from felicity.asked.prompts import asked_conversations, task_of
 from felicity.interop.texts import identifier, jsonl
 from felicity.rating.prompts import conversations
 from felicity.rating.study import RatingStudy
@@ -126,9 +125,7 @@ def asked_files(study: Study, items: tuple[Item, ...]) -> dict[str, str]:
         if talk.turns[0].item_id in by_id
     ]
     name = f"{identifier(study.name)}_asked"
-    text = ASKED.format(
-        title=study.title, file=f"{name}.py", name=name, factor=study.design.factor
-    )
+    text = ASKED.format(title=study.title, file=f"{name}.py", name=name, factor=study.design.factor)
     return {f"{name}.py": text, "samples.jsonl": jsonl(samples)}
 
 

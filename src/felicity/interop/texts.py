@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from felicity.errors import OptionError, RunError
-from felicity.study import Format, Study
+from felicity.study import Format
 from felicity.types import Item
 
 
@@ -22,7 +22,7 @@ class Rendered:
     answers: tuple[str, ...]
 
 
-def render_items(study: Study, fmt: Format, items: tuple[Item, ...]) -> list[Rendered]:
+def render_items(fmt: Format, items: tuple[Item, ...]) -> list[Rendered]:
     """Render items; the model reads context and answer as one text, with nothing between.
 
     Raises
@@ -36,7 +36,7 @@ def render_items(study: Study, fmt: Format, items: tuple[Item, ...]) -> list[Ren
         if len({pair.context for pair in pairs}) > 1:
             raise OptionError(
                 f'got "{fmt.name}", whose context holds the answer; expected one context an item',
-                where="--format of the study",
+                where="--texts",
             )
         rendered.append(
             Rendered(

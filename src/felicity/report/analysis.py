@@ -66,8 +66,9 @@ class ParticipantResult:
     """A participant's row: cells by level and overall, and accuracy under each variant.
 
     ``margins`` has a row per item: ``item_id``, ``unit``, the factors and ``margin`` (first
-    answer's score minus the best of the others'; None where any is missing). An asked run has a row per item and
-    order, with ``margin`` 1 for a right pick and −1 for a wrong one, and has ``orders``.
+    answer's score minus the best of the others'; None where any is missing). An asked run has a
+    row per item and order, with ``margin`` 1 for a right pick and −1 for a wrong one, and has
+    ``orders``.
     """
 
     run: ChoiceRun

@@ -82,8 +82,8 @@ def main_table(analysis: Analysis, *, intervals: bool = True) -> TextTable:
         rows=tuple(rows),
         people=len(analysis.people),
         note=(
-            f"Accuracy: {_measured(analysis)}; chance is {_chances(analysis)}. In brackets 95 % intervals: over "
-            "dialogues for models (bootstrap), over answers for people (Wilson)."
+            f"Accuracy: {_measured(analysis)}; chance is {_chances(analysis)}. In brackets 95 % "
+            "intervals: over dialogues for models (bootstrap), over answers for people (Wilson)."
         ),
     )
 
