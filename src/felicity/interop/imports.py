@@ -20,6 +20,7 @@ from felicity.interop.materials import (
 from felicity.interop.read_table import read_table
 from felicity.interop.texts import write_files
 from felicity.study import Study, load_choice_study
+from felicity.study_reader import RESERVED
 
 FACTOR = "factor"
 ROLES = (QUESTION, UNIT, ITEM_ID, FACTOR)
@@ -130,6 +131,13 @@ def _from_table(
             where="--column",
             hint="name their columns, the one that should win first: "
             "--column follower=A --column violator=B",
+        )
+    taken = [name for name in (*labels, compared or "") if name in RESERVED]
+    if taken:
+        raise OptionError(
+            f"got {', '.join(taken)}; expected another name, which tables of responses do not have",
+            where="--column",
+            hint="rename the column, or give the answer another label",
         )
     places = {role: columns.get(role, role) for role in (*labels, QUESTION, UNIT, ITEM_ID)}
     asked = [places[label] for label in labels] + ([compared] if compared else [])

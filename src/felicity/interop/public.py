@@ -93,7 +93,7 @@ def hu_2023(rows: list[Row], file: str, faults: list[Fault]) -> Materials | None
     if not _has(rows, needed, file, faults):
         return None
     made: dict[str, Row] = {}
-    labels: dict[str, None] = {"correct": None}
+    labels: dict[str, None] = {"target": None}
     for line, row in rows:
         item_id = f"{row['phenomenon']}-{row['item_id']}"
         if row.get("is_example", "").lower() == "true" or item_id in made:
@@ -121,7 +121,7 @@ def hu_2023(rows: list[Row], file: str, faults: list[Fault]) -> Materials | None
 
 
 def _options(line: int, row: Mapping[str, str], file: str, faults: list[Fault]) -> dict[str, str]:
-    """Return the options by label, the right one as ``correct``."""
+    """Return the options by label, the right one as ``target``."""
 
     def fault(field: str, got: str, allowed: str) -> dict[str, str]:
         faults.append(Fault(file=file, line=line, field=field, got=got[:80], allowed=allowed))
@@ -137,7 +137,7 @@ def _options(line: int, row: Mapping[str, str], file: str, faults: list[Fault]) 
     names = _names(row.get("randomized_labels_complex", ""), len(options))
     found: dict[str, str] = {}
     for number, (name, text) in enumerate(zip(names, options, strict=True), start=1):
-        label = "correct" if number == int(answer) else name
+        label = "target" if number == int(answer) else name
         same = sum(other.rstrip("0123456789_") == label for other in found)
         found[f"{label}_{same + 1}" if same else label] = text
     return found

@@ -106,7 +106,10 @@ def _spreadsheet(path: Path, sheet: str | None) -> Any:
             where=str(path),
             hint='pip install "felicity[interop]", or save the sheet as CSV',
         ) from error
-    book = fastexcel.read_excel(path)
+    try:
+        book = fastexcel.read_excel(path)
+    except fastexcel.FastExcelError as error:
+        raise ValueError(str(error)) from error
     if sheet is not None and sheet not in book.sheet_names:
         raise OptionError(f'got "{sheet}"; expected {one_of(book.sheet_names)}', where="--sheet")
     # As texts: a spreadsheet's 1 is "1" and not "1.0".
