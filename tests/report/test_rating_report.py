@@ -22,8 +22,8 @@ from felicity.rating.parsing import Parser
 from felicity.rating.replay import replay
 from felicity.rating.replay_reader import read_collection
 from felicity.report import analyse_ratings, write_rating_report
-from felicity.report.rating_files import as_json
 from felicity.report.rating_table import effects_table, figure, measures_table, names_of
+from felicity.report.rating_values import as_json
 from felicity.report.rating_words import in_words
 from felicity.report.text_table import as_latex, as_markdown
 from felicity.stats.alignment import MEASURES
@@ -36,6 +36,13 @@ from study_folders import write_study
 ROOT = Path(__file__).parents[2]
 SHARED = Path(os.environ.get("FELICITY_SHARED", ROOT.parent / "shared")) / "data/social-meaning"
 PARSER = Parser(parse=parse_reply, version=PARSER_VERSION)
+
+
+@pytest.fixture(autouse=True)
+def figures_once(request, monkeypatch):
+    """Draw figures in one test only: they are tested elsewhere, and take their time."""
+    if request.node.name != "test_the_command_shows_tables_and_words":
+        monkeypatch.setattr("felicity.report.rating_content.missing_packages", lambda: ("altair",))
 
 
 @pytest.fixture
@@ -336,13 +343,14 @@ def test_runs_that_do_not_fit(study, tmp_path):
 def test_files_hold_the_same_numbers(study, tmp_path):
     analysis = analyse([made_run(study, tmp_path / "r", half_missing)], study)
     paths = write_rating_report(analysis, tmp_path / "out")
-    assert set(paths) == {
-        *("table.md", "table.tex", "measures.csv", "effects.csv", "cells.csv", "report.json")
+    assert {name for name in paths if "/" not in name} == {
+        *("table.md", "table.tex", "measures.csv", "effects.csv", "cells.csv", "report.json"),
+        *("statuses.csv", "results.parquet", "methods.md", "citations.bib"),
     }
     told = json.loads(paths["report.json"].read_text())
     participant = told["participants"][0]
     rows = {name: list(csv.DictReader(io.StringIO(path.read_text())))
-            for name, path in paths.items() if name.endswith(".csv")}  # fmt: skip
+            for name, path in paths.items() if name.endswith(".csv") and "/" not in name}  # fmt: skip  # noqa: E501
     for row in rows["measures.csv"]:
         measure = participant["measures"][row["measure"]]
         assert float(row["value"] or "nan") == pytest.approx(measure["value"], nan_ok=True)
@@ -402,7 +410,8 @@ def test_the_command_shows_tables_and_words(folder, capsys):
     assert "People's Δ" in shown.out
     assert "95 % intervals" in shown.out
     assert "missing unevenly" in shown.out
-    assert shown.err.count("wrote ") == 6
+    assert shown.err.count("wrote ") == 12
+    assert f"files in {folder / 'report' / 'figures'}" in shown.err
     assert (folder / "report" / "report.json").is_file()
 
 
@@ -434,6 +443,25 @@ def test_people_from_a_file(folder, tmp_path, capsys):
     assert "People, half against half" in capsys.readouterr().out
 
 
+def test_a_study_without_people_is_described(tmp_path, capsys):
+    toml = re.sub(r"\[reference\].*?\n\n", "", TOML, flags=re.S)
+    study = load_rating_study(write_rating_study(tmp_path / "study", toml=toml))
+    folder = made_run(study, tmp_path / "run", half_missing).folder
+    assert call("report", folder) == 0
+    shown = capsys.readouterr()
+    assert "Nothing to compare with: the study has no human reference." in shown.out
+    assert re.search(r"parrot +MIN +64 +40 +24", shown.out)
+    assert "2 of 8" in shown.out
+    assert "parrot, MIN: 40 of 64 replies are usable. Be careful: 24 of 64" in shown.out
+    assert not (folder / "report" / "measures.csv").exists()
+    told = json.loads((folder / "report" / "report.json").read_text())
+    assert told["compared"] is False
+    assert "measures" not in told["participants"][0]
+    cell = told["participants"][0]["cells"][0]
+    assert (cell["mean"], cell["usable"], cell["people_mean"]) == (6.0, 2, None)
+    assert "not compared with people" in (folder / "report" / "methods.md").read_text()
+
+
 def test_options_of_the_other_paradigm_are_refused(folder, tmp_path, capsys):
     assert call("report", folder, "--score", "pmi") == 1
     assert "--score: this is an option for choice studies" in capsys.readouterr().err
@@ -463,11 +491,19 @@ COLUMNS = ("spearman", "ccc", "rmse", "cds_main", "cds_interaction", "cds")
 
 
 @pytest.fixture(scope="module")
-def published(tmp_path_factory):
+def module_patch():
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory, module_patch):
     """The paper's replies reported by the commands, as published and honestly."""
     files = [SHARED / f"published_replies_{name}.jsonl" for name in ("MIN", "ALT")]
     if not all(file.is_file() for file in files):
         pytest.skip(f"needs the shared data at {SHARED}")
+    # Figures are drawn elsewhere.
+    module_patch.setattr("felicity.report.rating_content.missing_packages", lambda: ("altair",))
     out = tmp_path_factory.mktemp("published")
     assert call("replay", "social-meaning", *files, "--out", out / "runs") == 0
     runs = sorted((out / "runs").iterdir())

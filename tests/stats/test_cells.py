@@ -4,11 +4,14 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from felicity.errors import FelicityError
+from felicity.stats.cell_intervals import mean_intervals, resample_means
 from felicity.stats.cells import (
     Axes,
     Cells,
+    Ratings,
     arrange_ratings,
     count_cells,
     pool_scenarios,
@@ -172,3 +175,28 @@ def test_missingness_of_an_empty_cell_has_bounds_only():
     assert math.isnan(found.difference)
     assert math.isnan(found.difference_imputed)
     assert (found.difference_low, found.difference_high) == (-3, 3)
+
+
+def test_intervals_of_means_are_students_and_the_percentiles_of_resampled_repeats():
+    """The t interval as scipy has it; a bootstrap of one scenario as numpy draws it."""
+    rng = np.random.default_rng(1)
+    values = rng.normal(4, 1, (1, 1, 1, 40))
+    ratings = Ratings(values=values, asked=np.ones(values.shape, dtype=np.bool_))
+    found = mean_intervals(count_cells(ratings))
+    low, high = stats.t.interval(0.95, 39, values.mean(), stats.sem(values.ravel()))
+    assert (found.low.item(), found.high.item()) == pytest.approx((low, high))
+    drawn = resample_means(ratings, rng, unit="scenario", n_resamples=4000)
+    means = rng.choice(values.ravel(), (4000, 40)).mean(axis=1)
+    expected = np.quantile(means, (0.025, 0.975))
+    assert (drawn.low.item(), drawn.high.item()) == pytest.approx(tuple(expected), abs=0.03)
+
+
+def test_a_cell_with_fewer_than_two_ratings_has_no_interval():
+    values = np.array([[[[3.0, np.nan]], [[5.0, 6.0]]]])
+    ratings = Ratings(values=values, asked=np.ones(values.shape, dtype=np.bool_))
+    for found in (
+        resample_means(ratings, np.random.default_rng(0)),
+        mean_intervals(pool_scenarios(count_cells(ratings))),
+    ):
+        assert np.isnan([found.low[0, 0], found.high[0, 0]]).all()
+        assert found.low[1, 0] < found.high[1, 0]

@@ -3,16 +3,22 @@
 from felicity.report.analysis import Analysis, Cell, ParticipantResult, analyse
 from felicity.report.files import write_report
 from felicity.report.rating_analysis import RatingAnalysis, RatingResult, analyse_ratings
+from felicity.report.rating_content import rating_content
 from felicity.report.rating_files import write_rating_report
+from felicity.report.rating_replies import RatingDescription, RatingReplies, describe_ratings
 
 __all__ = [
     "Analysis",
     "Cell",
     "ParticipantResult",
     "RatingAnalysis",
+    "RatingDescription",
+    "RatingReplies",
     "RatingResult",
     "analyse",
     "analyse_ratings",
+    "describe_ratings",
+    "rating_content",
     "write_rating_report",
     "write_report",
 ]

@@ -137,6 +137,17 @@ def analyse(
     )
 
 
+def analyse_people(study: Study, *, seed: int = 0) -> Analysis:
+    """Return people's rows alone, for tables of published accuracies without a run."""
+    return Analysis(
+        study=study,
+        participants=(),
+        people={group.label: _people(group, study.design) for group in study.reference},
+        score=SCORES[0],
+        seed=seed,
+    )
+
+
 def margins_table(run: Run, design: Design, score: str) -> pl.DataFrame:
     """Subtract the best of the other answers' scores from the first's, item by item."""
     first, *others = design.answers

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from felicity.report.figures import Figure, write_figures
+from felicity.report.figures import Figure, missing_packages, write_figures
 from felicity.report.files import write_texts
 from felicity.report.text_table import TextTable, as_html, as_latex, as_markdown, table_csv
 
@@ -59,6 +59,8 @@ def write_content(
 ) -> Mapping[str, Path]:
     """Write tables (tables/), figures (figures/), results, methods, citations and report.json.
 
+    Without the packages of felicity[report] there is no HTML; figures there are none then.
+
     Parameters
     ----------
     content
@@ -81,7 +83,8 @@ def write_content(
     }
     paths = dict(write_texts(folder, texts))
     paths |= _prefixed("tables", write_texts(folder / "tables", _table_files(content.tables)))
-    paths |= _prefixed("figures", write_figures(content.figures, folder / "figures"))
+    if content.figures:
+        paths |= _prefixed("figures", write_figures(content.figures, folder / "figures"))
     paths["results.parquet"] = folder / "results.parquet"
     content.results.write_parquet(paths["results.parquet"])
     return paths
@@ -93,7 +96,8 @@ def _table_files(tables: Sequence[TextTable]) -> dict[str, str]:
         files[f"{table.name}.md"] = as_markdown(table)
         files[f"{table.name}.tex"] = as_latex(table)
         files[f"{table.name}.csv"] = table_csv(table)
-        files[f"{table.name}.html"] = as_html(table)
+        if not missing_packages():
+            files[f"{table.name}.html"] = as_html(table)
     return files
 
 

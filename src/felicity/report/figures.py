@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +42,19 @@ class Figure:
     chart: Any
 
 
+def missing_packages() -> tuple[str, ...]:
+    """Name the packages of felicity[report] that are not installed; figures and HTML need all."""
+    needed = {"altair": "altair", "vl_convert": "vl-convert-python", "great_tables": "great-tables"}
+    return tuple(name for module, name in needed.items() if find_spec(module) is None)
+
+
 def spec_of(figure: Figure) -> dict[str, Any]:
     """Return the Vega-Lite specification, in the house's look, data inside."""
-    spec: dict[str, Any] = json.loads(figure.chart.to_json())
+    import altair
+
+    # A figure of many runs has more rows than Altair allows by itself.
+    with altair.data_transformers.enable("default", max_rows=None):
+        spec: dict[str, Any] = json.loads(figure.chart.to_json(validate=False))
     spec["config"] = _look()
     return spec
 
@@ -63,6 +74,7 @@ def _look() -> dict[str, Any]:
             "domainColor": "#666666",
             "tickColor": "#666666",
             "tickSize": 3,
+            "tickRound": False,
         },
         "legend": text | {"titleFontWeight": "normal", "symbolSize": 40, "labelLimit": 220},
         "header": text | {"titleFontWeight": "normal", "labelFontSize": 8},
@@ -92,11 +104,12 @@ def write_figures(figures: Sequence[Figure], folder: Path) -> Mapping[str, Path]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for figure in figures:
-            spec = spec_of(figure)
+            # Laid out once: that is most of the time.
+            svg = vl_convert.vegalite_to_svg(spec_of(figure))
             made: dict[str, bytes] = {
-                "svg": vl_convert.vegalite_to_svg(spec).encode(),
-                "pdf": vl_convert.vegalite_to_pdf(spec),
-                "png": vl_convert.vegalite_to_png(spec, scale=PNG_SCALE, ppi=72),
+                "svg": svg.encode(),
+                "pdf": vl_convert.svg_to_pdf(svg),
+                "png": vl_convert.svg_to_png(svg, scale=PNG_SCALE, ppi=72),
             }
             for ending in FORMATS:
                 name = f"{figure.name}.{ending}"

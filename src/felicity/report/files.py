@@ -109,15 +109,19 @@ def write_report(analysis: Analysis, folder: Path) -> Mapping[str, Path]:
     RunError
         Where the folder cannot be written.
     """
+    plain = json.dumps(as_json(analysis), indent=2, ensure_ascii=False) + "\n"
+    return write_texts(folder, {**table_texts(analysis), "report.json": plain})
+
+
+def table_texts(analysis: Analysis) -> dict[str, str]:
+    """Return the main table with the words, as Markdown, LaTeX and CSV, by file name."""
     table = main_table(analysis)
     words = "\n\n".join(in_words(analysis))
-    texts = {
+    return {
         "table.md": f"{as_markdown(table)}\n{words}\n",
         "table.tex": as_latex(table),
         "accuracy.csv": as_csv(analysis),
-        "report.json": json.dumps(as_json(analysis), indent=2, ensure_ascii=False) + "\n",
     }
-    return write_texts(folder, texts)
 
 
 def write_texts(folder: Path, texts: Mapping[str, str]) -> Mapping[str, Path]:

@@ -4,36 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
-import polars as pl
 
-from felicity.errors import OptionError, RunError, one_of
+from felicity.errors import OptionError
 from felicity.rating.run import RatingRun
 from felicity.rating.study import RatingStudy
 from felicity.reference_reader import axes_of
-from felicity.report.rating_cells import (
-    CellPair,
-    Rule,
-    arrange_responses,
-    pair_cells,
-    reference_cells,
-    stats_unit,
-    usable_responses,
+from felicity.report.rating_cells import arrange_responses, reference_cells, stats_unit
+from felicity.report.rating_replies import (
+    RatingDescription,
+    RatingReplies,
+    parts_of,
+    published_rule,
+    replies_of,
+    weighting_of,
 )
-from felicity.scoring.distribution import read_distribution
 from felicity.stats.agreement import CCC_VARIANTS
 from felicity.stats.alignment import MEASURES, Comparison, align
-from felicity.stats.cells import (
-    WEIGHTINGS,
-    Axes,
-    Cells,
-    Ratings,
-    Weighting,
-    count_cells,
-    weighting_shift,
-)
+from felicity.stats.cells import WEIGHTINGS, Axes, Cells, Ratings, count_cells, weighting_shift
 from felicity.stats.effects import define_effect
 from felicity.stats.missingness import Missingness, compare_missingness
 from felicity.stats.noise_ceiling import NoiseCeiling, noise_ceiling
@@ -41,97 +31,44 @@ from felicity.stats.rating_resampling import RESAMPLES, AlignmentSummary, summar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
-    """Of distributions over the scale: mean entropy, and the mass that falls outside the scale."""
-
-    entropy_bits: float
-    highest_entropy_bits: float
-    outside: float
-    highest_outside: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RatingResult:
-    """A participant under one prompting.
+class RatingResult(RatingReplies):
+    """A participant under one prompting, beside people.
 
     Attributes
     ----------
-    responses
-        A row for each trial, with ``value`` and ``status`` as they were used.
     summary
         Every measure with its interval, and every effect's ESR.
-    read_by_parser
-        How many replies the run's own parser reads: under the paper's rule, what that leaves out.
     ccc_variants
         CCC by each formula, whichever is among the measures.
     other_weighting
         The measures under the weighting that was not asked for.
     largest_shift
         How far the two weightings move a design cell's mean at most, in points of the scale.
-    cells
-        The cells of the chosen unit.
     missingness
         Usable of asked between the levels that effects compare; empty where nothing is missing.
-    alike
-        Of items with two or more usable ratings, in how many all are the same; and how many those
-        are.
     """
 
-    run: RatingRun
-    prompting: str
-    responses: pl.DataFrame
     summary: AlignmentSummary
-    read_by_parser: int
     ccc_variants: Mapping[str, float]
     other_weighting: Mapping[str, float]
     largest_shift: float
-    cells: tuple[CellPair, ...]
     missingness: tuple[Missingness, ...]
-    alike: tuple[int, int]
-
-    @property
-    def statuses(self) -> dict[str, int]:
-        """How many replies have which status, the most frequent first."""
-        return dict(self.responses["status"].value_counts(sort=True).iter_rows())
-
-    @property
-    def usable(self) -> int:
-        """How many trials have a rating."""
-        return self.responses["value"].count()
-
-    @property
-    def asked(self) -> int:
-        """How many trials there are."""
-        return self.responses.height
-
-    @property
-    def spread(self) -> Spread | None:
-        """How sure the distributions are; None where replies are in words."""
-        if self.run.manifest["participant"]["method"] != "expected" or not self.usable:
-            return None
-        texts = self.responses.filter(pl.col("value").is_not_null())["text"]
-        found = [one for text in texts if (one := read_distribution(text)) is not None]
-        outside = [one.outside for one in found]
-        return Spread(
-            entropy_bits=float(np.mean([one.entropy_bits for one in found])),
-            highest_entropy_bits=math.log2(len(found[0].probabilities)),
-            outside=float(np.mean(outside)),
-            highest_outside=max(outside),
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RatingAnalysis:
-    """Every participant's measures under each of its promptings, and how they were had."""
+class RatingAnalysis(RatingDescription):
+    """Every participant's measures under each of its promptings, and how they were had.
 
-    study: RatingStudy
+    Attributes
+    ----------
+    people_floor
+        RMSE of people's own cell means against their single ratings: no rater who gives one value
+        per cell comes nearer to individuals.
+    """
+
     results: tuple[RatingResult, ...]
     ceiling: NoiseCeiling | None
-    unit: str
-    weighting: Weighting
-    as_published: bool
-    seed: int
-    n_resamples: int
+    people_floor: float
 
 
 def analyse_ratings(
@@ -172,10 +109,10 @@ def analyse_ratings(
         For an option that is not allowed; for no runs, runs of different studies or of changed
         items.
     """
-    weighted = _weighting(weighting)
+    weighted = weighting_of(weighting)
     unit = unit or study.default_unit
     axes = axes_of(study)
-    known = reference_cells(study, axes) if people is None else count_cells(people)
+    known = _reference(study, axes) if people is None else count_cells(people)
     comparison = Comparison(
         effects=tuple(define_effect(axes, e.kind, e.factors, e.attribute) for e in study.effects),
         unit=stats_unit(study, unit),
@@ -184,22 +121,25 @@ def analyse_ratings(
     )
     rule = published_rule(study) if as_published else None
     results = []
-    for run in _checked(runs, study):
-        responses = usable_responses(run, study, rule)
-        for prompting in _promptings(responses, study):
-            part = responses.filter(pl.col("prompting") == prompting)
-            rng = np.random.default_rng(seed)
-            ratings = arrange_responses(part, axes)
-            found = summarise_alignment(
-                ratings, people or known, comparison, rng, n_resamples=n_resamples
-            )
-            results.append(_result(run, prompting, part, axes, known, found, comparison, study))
+    for run, prompting, part in parts_of(runs, study, rule):
+        replies = replies_of(
+            run, prompting, part, known, axes, comparison.unit, weighted, seed, n_resamples
+        )
+        found = summarise_alignment(
+            arrange_responses(part, axes),
+            people or known,
+            comparison,
+            np.random.default_rng(seed),
+            n_resamples=n_resamples,
+        )
+        results.append(_result(replies, axes, known, found, comparison, study))
     return RatingAnalysis(
         study=study,
         results=tuple(results),
         ceiling=None
         if people is None
         else noise_ceiling(people, comparison, np.random.default_rng(seed)),
+        people_floor=float(align(known, known, comparison).rmse_individuals),
         unit=unit,
         weighting=weighted,
         as_published=as_published,
@@ -208,62 +148,26 @@ def analyse_ratings(
     )
 
 
-def published_rule(study: RatingStudy) -> Rule:
-    """Return the paper's rule of reading a reply; see `felicity.rating.parse`."""
-    from felicity.rating.parse import parse_as_published
-
-    def rule(text: str) -> tuple[float | None, str]:
-        found = parse_as_published(text, study.scale)
-        return found.value, found.status
-
-    return rule
-
-
-def _weighting(name: str) -> Weighting:
-    for weighting in WEIGHTINGS:
-        if name.replace("-", "_") == weighting:
-            return weighting
-    allowed = one_of(weighting.replace("_", "-") for weighting in WEIGHTINGS)
-    raise OptionError(f'got "{name}"; expected {allowed}', where="--weighting")
-
-
-def _checked(runs: Sequence[RatingRun], study: RatingStudy) -> Sequence[RatingRun]:
-    if not runs:
-        raise RunError("no run was given", hint="give one or more run folders")
-    for run in runs:
-        if run.manifest["study"] != study.name:
-            raise RunError(
-                f"study: got {run.manifest['study']}; expected {study.name}",
-                where=str(run.folder),
-                hint="report the runs of one study at a time",
-            )
-        if run.responses.is_empty():
-            raise RunError(
-                "the run has no reply yet",
-                where=str(run.folder),
-                hint="the command that started it goes on with it",
-            )
-    return runs
-
-
-def _promptings(responses: pl.DataFrame, study: RatingStudy) -> list[str]:
-    """List the promptings that were used, in the study's order."""
-    order = list(study.promptings)
-    used = sorted(responses["prompting"].unique())
-    return sorted(used, key=lambda name: order.index(name) if name in order else len(order))
+def _reference(study: RatingStudy, axes: Axes) -> Cells:
+    if not (study.reference and study.effects):
+        lacking = "human reference" if not study.reference else "effects to compare"
+        raise OptionError(
+            f"the study has no {lacking}; expected a rating study that has both",
+            where=study.name,
+            hint="name a [reference] and [[effect]] entries in study.toml",
+        )
+    return reference_cells(study, axes)
 
 
 def _result(
-    run: RatingRun,
-    prompting: str,
-    responses: pl.DataFrame,
+    replies: RatingReplies,
     axes: Axes,
     people: Cells,
     summary: AlignmentSummary,
     comparison: Comparison,
     study: RatingStudy,
 ) -> RatingResult:
-    cells = count_cells(arrange_responses(responses, axes))
+    cells = count_cells(arrange_responses(replies.responses, axes))
     (other,) = (name for name in WEIGHTINGS if name != comparison.weighting)
     turned = align(cells, people, replace(comparison, weighting=other))
     variants: dict[str, float] = {
@@ -271,21 +175,14 @@ def _result(
         for name in CCC_VARIANTS
     }
     shift = np.abs(weighting_shift(cells))
-    read = run.responses.filter(
-        (pl.col("prompting") == prompting) & (pl.col("status") == "ok")
-    ).height
+    same = {field.name: getattr(replies, field.name) for field in fields(replies)}
     return RatingResult(
-        run=run,
-        prompting=prompting,
-        responses=responses,
+        **same,
         summary=summary,
-        read_by_parser=read,
         ccc_variants=variants,
         other_weighting={name: float(getattr(turned, name)) for name in MEASURES},
         largest_shift=float(np.nanmax(shift)) if np.isfinite(shift).any() else math.nan,
-        cells=pair_cells(cells, people, axes, comparison),
         missingness=_missingness(cells, axes, study),
-        alike=_alike(responses),
     )
 
 
@@ -299,11 +196,3 @@ def _missingness(cells: Cells, axes: Axes, study: RatingStudy) -> tuple[Missingn
         for factor in dict.fromkeys(effect.factors[0] for effect in study.effects)
         for found in compare_missingness(cells, axes, factor, scale)
     )
-
-
-def _alike(responses: pl.DataFrame) -> tuple[int, int]:
-    """Count the items whose usable ratings are all the same, of those that have several."""
-    ratings = responses.filter(pl.col("value").is_not_null()).group_by("item_id")
-    spread = ratings.agg(pl.len().alias("n"), pl.col("value").n_unique().alias("different"))
-    several = spread.filter(pl.col("n") > 1)
-    return int((several["different"] == 1).sum()), several.height

@@ -13,8 +13,17 @@ import polars as pl
 from felicity.errors import OptionError, RunError, one_of
 from felicity.rating.run import RatingRun
 from felicity.rating.study import RatingStudy
-from felicity.stats.alignment import Comparison, Unit
-from felicity.stats.cells import Axes, Cells, Ratings, arrange_ratings, pool_scenarios
+from felicity.stats.alignment import Unit
+from felicity.stats.cell_intervals import mean_intervals, resample_means
+from felicity.stats.cells import (
+    Axes,
+    Cells,
+    Ratings,
+    Weighting,
+    arrange_ratings,
+    count_cells,
+    pool_scenarios,
+)
 
 # Not a reply of the participant: neither rule of parsing may give it a value.
 NO_REPLY = ("error", "model_mismatch")
@@ -23,18 +32,22 @@ Rule = Callable[[str], tuple[float | None, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellPair:
-    """One cell of the comparison: the participant's ratings beside people's.
+    """One cell: the participant's ratings beside people's.
 
-    Means and sds are NaN where there is none.
+    ``low`` to ``high`` is the 95 % interval of the mean. All of these are NaN where there is none.
     """
 
     factors: Mapping[str, str]
     mean: float
     sd: float
+    low: float
+    high: float
     usable: int
     asked: int
     people_mean: float
     people_sd: float
+    people_low: float
+    people_high: float
     people_n: int
 
 
@@ -102,20 +115,7 @@ def arrange_responses(responses: pl.DataFrame, axes: Axes) -> Ratings:
 
 
 def reference_cells(study: RatingStudy, axes: Axes) -> Cells:
-    """Arrange people's cells, shape (scenario, point, attribute).
-
-    Raises
-    ------
-    OptionError
-        Where the study has no human reference, or names no effect.
-    """
-    if not (study.reference and study.effects):
-        lacking = "human reference" if not study.reference else "effects to compare"
-        raise OptionError(
-            f"the study has no {lacking}; expected a rating study that has both",
-            where=study.name,
-            hint="name a [reference] and [[effect]] entries in study.toml",
-        )
+    """Arrange people's cells, shape (scenario, point, attribute); n 0 without a reference."""
     mean, sd = np.full(axes.shape, np.nan), np.full(axes.shape, np.nan)
     n = np.zeros(axes.shape, dtype=np.int64)
     for cell in study.reference:
@@ -129,34 +129,45 @@ def reference_cells(study: RatingStudy, axes: Axes) -> Cells:
 
 
 def pair_cells(
-    model: Cells, people: Cells, axes: Axes, comparison: Comparison
+    ratings: Ratings,
+    people: Cells,
+    axes: Axes,
+    rng: np.random.Generator,
+    *,
+    unit: Unit,
+    weighting: Weighting,
+    n_resamples: int,
 ) -> tuple[CellPair, ...]:
-    """List the cells of the comparison's unit, both sides' scenario cells given."""
+    """List a participant's cells beside people's scenario cells, with intervals of both means."""
     names: tuple[str, ...] = ("scenario", *axes.factors, "attribute")
     scenarios: Sequence[tuple[str, ...]] = [(scenario,) for scenario in axes.scenarios]
-    if comparison.unit == "design":
+    model = count_cells(ratings)
+    if unit == "design":
         names, scenarios = names[1:], [()]
-        model, people = (pool_scenarios(side, comparison.weighting) for side in (model, people))
+        model, people = (pool_scenarios(side, weighting) for side in (model, people))
     keys = [
         (*scenario, *point, attribute)
         for scenario, point, attribute in itertools.product(scenarios, axes.points, axes.attributes)
     ]
-    columns = (model.mean, model.sd, model.n, model.asked, people.mean, people.sd, people.n)
-    rows = zip(*(values.ravel().tolist() for values in columns), strict=True)
+    own = resample_means(ratings, rng, unit=unit, weighting=weighting, n_resamples=n_resamples)
+    theirs = mean_intervals(people)
+    columns = {
+        "mean": model.mean,
+        "sd": model.sd,
+        "low": own.low,
+        "high": own.high,
+        "usable": model.n,
+        "asked": model.asked,
+        "people_mean": people.mean,
+        "people_sd": people.sd,
+        "people_low": theirs.low,
+        "people_high": theirs.high,
+        "people_n": people.n,
+    }
+    rows = zip(*(values.ravel().tolist() for values in columns.values()), strict=True)
     return tuple(
-        CellPair(
-            factors=dict(zip(names, key, strict=True)),
-            mean=mean,
-            sd=sd,
-            usable=usable,
-            asked=asked,
-            people_mean=people_mean,
-            people_sd=people_sd,
-            people_n=people_n,
-        )
-        for key, (mean, sd, usable, asked, people_mean, people_sd, people_n) in zip(
-            keys, rows, strict=True
-        )
+        CellPair(factors=dict(zip(names, key, strict=True)), **dict(zip(columns, row, strict=True)))
+        for key, row in zip(keys, rows, strict=True)
     )
 
 

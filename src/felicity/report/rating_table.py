@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from felicity.report.rating_analysis import RatingAnalysis, RatingResult
+from felicity.report.rating_replies import RatingDescription, RatingReplies
 from felicity.report.text_table import NONE, TextTable
 from felicity.stats.accuracy import Interval
 from felicity.stats.alignment import MEASURES
@@ -27,7 +28,7 @@ HEADINGS = {
 }
 
 
-def figure(value: float | None) -> str:
+def figure(value: float | None, decimals: int = 3) -> str:
     """Write a measure as papers do: three decimals, no leading zero.
 
     Examples
@@ -37,8 +38,8 @@ def figure(value: float | None) -> str:
     """
     if value is None or not math.isfinite(value):
         return NONE
-    text = f"{abs(value):.3f}".removeprefix("0")
-    return f"−{text}" if value < 0 and text != ".000" else text
+    text = f"{abs(value):.{decimals}f}".removeprefix("0")
+    return f"−{text}" if value < 0 and text.strip(".0") else text
 
 
 def with_interval(value: float, interval: Interval | None) -> str:
@@ -48,7 +49,7 @@ def with_interval(value: float, interval: Interval | None) -> str:
     return f"{figure(value)} [{figure(interval.low)}, {figure(interval.high)}]"
 
 
-def names_of(analysis: RatingAnalysis) -> list[str]:
+def names_of(analysis: RatingDescription) -> list[str]:
     """Name each participant; add the method, then the folder, where two would be the same."""
     results = analysis.results
     names = [result.run.label for result in results]
@@ -170,7 +171,7 @@ def measures_csv(analysis: RatingAnalysis) -> str:
         for name, result in zip(names_of(analysis), analysis.results, strict=True)
         for key in MEASURES
     ]
-    return _csv((*header, "measure", "value", "low", "high", "interval"), rows)
+    return write_csv((*header, "measure", "value", "low", "high", "interval"), rows)
 
 
 def effects_csv(analysis: RatingAnalysis) -> str:
@@ -196,10 +197,10 @@ def effects_csv(analysis: RatingAnalysis) -> str:
         *("model_effect", "human_effect", "human_low", "human_high"),
         *("esr", "low", "high", "interval", "unstable"),
     )
-    return _csv(header, rows)
+    return write_csv(header, rows)
 
 
-def cells_csv(analysis: RatingAnalysis) -> str:
+def cells_csv(analysis: RatingDescription) -> str:
     """Write a row per participant, prompting and cell; numbers are not rounded."""
     factors = analysis.study.units[analysis.unit]
     rows = [
@@ -211,15 +212,19 @@ def cells_csv(analysis: RatingAnalysis) -> str:
             cell.asked,
             *(_plain(value) for value in (cell.people_mean, cell.people_sd)),
             cell.people_n,
+            *(_plain(value) for value in (cell.low, cell.high, cell.people_low, cell.people_high)),
         )
         for name, result in zip(names_of(analysis), analysis.results, strict=True)
         for cell in result.cells
     ]
-    numbers = ("mean", "sd", "usable", "asked", "people_mean", "people_sd", "people_n")
-    return _csv(("participant", "method", "prompting", *factors, *numbers), rows)
+    numbers = (
+        *("mean", "sd", "usable", "asked", "people_mean", "people_sd", "people_n"),
+        *("low", "high", "people_low", "people_high"),
+    )
+    return write_csv(("participant", "method", "prompting", *factors, *numbers), rows)
 
 
-def _start(name: str, result: RatingResult) -> tuple[str, str, str]:
+def _start(name: str, result: RatingReplies) -> tuple[str, str, str]:
     return name, str(result.run.manifest["participant"]["method"]), result.prompting
 
 
@@ -233,7 +238,8 @@ def _bounds(interval: Interval | None) -> tuple[float | None, float | None, str 
     return _plain(interval.low), _plain(interval.high), interval.method
 
 
-def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def write_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Write rows as CSV text."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(header)

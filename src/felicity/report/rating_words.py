@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from felicity.report.rating_analysis import RatingAnalysis, RatingResult
+from felicity.report.rating_replies import RatingDescription, RatingReplies
 from felicity.report.rating_table import HEADINGS, figure, names_of, with_interval
 from felicity.report.words import join_names
 from felicity.stats.missingness import Missingness
@@ -13,8 +14,10 @@ from felicity.stats.missingness import Missingness
 SHOWN = 0.0005
 
 
-def in_words(analysis: RatingAnalysis) -> list[str]:
+def in_words(analysis: RatingDescription) -> list[str]:
     """Say what the tables say: a paragraph per participant and prompting, then the ceiling."""
+    if not isinstance(analysis, RatingAnalysis):
+        return [nothing_to_compare(analysis), *_described(analysis)]
     paragraphs = [
         _about(name, result, analysis)
         for name, result in zip(names_of(analysis), analysis.results, strict=True)
@@ -32,6 +35,27 @@ def in_words(analysis: RatingAnalysis) -> list[str]:
     return paragraphs
 
 
+def nothing_to_compare(analysis: RatingDescription) -> str:
+    """Say that there is nothing to compare with, and what the study lacks for it."""
+    study = analysis.study
+    lacking = [word for word, there in (("human reference", study.reference),
+               ("effects to compare", study.effects)) if not there]  # fmt: skip
+    return f"Nothing to compare with: the study has no {' and no '.join(lacking)}."
+
+
+def _described(analysis: RatingDescription) -> list[str]:
+    return [
+        " ".join(
+            [
+                f"{name}, {result.prompting}:",
+                f"{result.usable} of {result.asked} replies are usable.",
+                *(["Be careful:", *found] if (found := careful(result, analysis)) else []),
+            ]
+        )
+        for name, result in zip(names_of(analysis), analysis.results, strict=True)
+    ]
+
+
 def _about(name: str, result: RatingResult, analysis: RatingAnalysis) -> str:
     head = f"{name}, {result.prompting}:"
     if not result.usable:
@@ -40,7 +64,7 @@ def _about(name: str, result: RatingResult, analysis: RatingAnalysis) -> str:
         *_structure(result),
         *_magnitude(result),
         *_weighting(result, analysis),
-        *_careful(result, analysis),
+        *(["Be careful:", *found] if (found := careful(result, analysis)) else []),
     ]
     return " ".join([head, *parts])
 
@@ -76,21 +100,23 @@ def _magnitude(result: RatingResult) -> list[str]:
     return [text]
 
 
-def _careful(result: RatingResult, analysis: RatingAnalysis) -> list[str]:
+def careful(result: RatingReplies, analysis: RatingDescription) -> list[str]:
+    """Say what to be careful about: what is missing, uneven, unstable, alike or not complete."""
+    compared = isinstance(result, RatingResult)
     found = [
         *_missing(result, analysis),
         *_mismatches(result),
-        *_uneven(result),
-        *_unstable(result, analysis),
+        *(_uneven(result) if compared else []),
+        *(_unstable(result, analysis) if compared else []),
         *_alike(result),
         *_spread(result),
     ]
     if not result.run.complete:
         found.append("The run is not complete.")
-    return ["Be careful:", *found] if found else []
+    return found
 
 
-def _missing(result: RatingResult, analysis: RatingAnalysis) -> list[str]:
+def _missing(result: RatingReplies, analysis: RatingDescription) -> list[str]:
     lost = result.asked - result.usable
     if not lost:
         return []
@@ -107,7 +133,7 @@ def _missing(result: RatingResult, analysis: RatingAnalysis) -> list[str]:
     return [f"{text}."]
 
 
-def _spread(result: RatingResult) -> list[str]:
+def _spread(result: RatingReplies) -> list[str]:
     """Say how much of the distributions falls outside the scale: their means are of the rest."""
     spread = result.spread
     if spread is None:
@@ -119,7 +145,7 @@ def _spread(result: RatingResult) -> list[str]:
     ]
 
 
-def _mismatches(result: RatingResult) -> list[str]:
+def _mismatches(result: RatingReplies) -> list[str]:
     count = result.statuses.get("model_mismatch", 0)
     if not count:
         return []
@@ -171,7 +197,7 @@ def _weighting(result: RatingResult, analysis: RatingAnalysis) -> list[str]:
     return [f"{text}."]
 
 
-def _unstable(result: RatingResult, analysis: RatingAnalysis) -> list[str]:
+def _unstable(result: RatingResult, analysis: RatingDescription) -> list[str]:
     pairs = zip(analysis.study.effects, result.summary.esr, strict=True)
     names = [effect.name for effect, estimate in pairs if estimate.unstable]
     if not names:
@@ -181,7 +207,7 @@ def _unstable(result: RatingResult, analysis: RatingAnalysis) -> list[str]:
     ]
 
 
-def _alike(result: RatingResult) -> list[str]:
+def _alike(result: RatingReplies) -> list[str]:
     same, several = result.alike
     if not several or same < several:
         return []
@@ -190,7 +216,7 @@ def _alike(result: RatingResult) -> list[str]:
     ]
 
 
-def _statuses(result: RatingResult) -> str:
+def _statuses(result: RatingReplies) -> str:
     return ", ".join(
         f"{count} {status}" for status, count in result.statuses.items() if status != "ok"
     )

@@ -190,7 +190,7 @@ def chunk_sizes(total: int) -> Iterator[int]:
 def _draw(side: Ratings | Cells, scenarios: Ints, rng: np.random.Generator, *, anew: bool) -> Cells:
     """Cells of the drawn scenarios, shape (resamples, scenario, point, attribute)."""
     if isinstance(side, Ratings) and anew:
-        return _draw_rows(side, scenarios, rng)
+        return draw_rows(side, scenarios, rng)
     cells = count_cells(side) if isinstance(side, Ratings) else side
     return Cells(
         mean=cells.mean[scenarios],
@@ -200,7 +200,21 @@ def _draw(side: Ratings | Cells, scenarios: Ints, rng: np.random.Generator, *, a
     )
 
 
-def _draw_rows(side: Ratings, scenarios: Ints, rng: np.random.Generator) -> Cells:
+def draw_rows(side: Ratings, scenarios: Ints, rng: np.random.Generator) -> Cells:
+    """Draw rows anew in each of these scenarios; the cells that come of it.
+
+    Parameters
+    ----------
+    side
+        Single ratings.
+    scenarios
+        Shape (resamples, scenario): which scenario stands in which place.
+
+    Returns
+    -------
+    Cells
+        Shape (resamples, scenario, point, attribute).
+    """
     rows = side.rows[scenarios]
     width = side.values.shape[-1]
     draw = rng.random((*rows.shape, width))

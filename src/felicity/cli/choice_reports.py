@@ -1,0 +1,101 @@
+"""`felicity report` on choice studies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from felicity.cli.output import print_json
+from felicity.cli.report_output import (
+    print_text_table,
+    print_with_intervals,
+    say_missing,
+    say_written,
+)
+from felicity.errors import OptionError, RunError
+
+if TYPE_CHECKING:
+    from felicity.report.analysis import Analysis
+    from felicity.report.content import ReportContent
+    from felicity.study import Study
+
+# Printed where there are groups; everything else is in files.
+GROUPED = ("table2", "table3", "table3_concordance", "gains", "mixed_model")
+
+
+def report_choice(
+    runs: Sequence[Path],
+    folder: Path,
+    *,
+    score: str,
+    seed: int,
+    groups: Sequence[str],
+    published: str | None,
+    study: str | None,
+    intervals: bool,
+    as_json: bool,
+) -> None:
+    """Print and write the report of runs, of published accuracies, or of both."""
+    from felicity.report.choice_content import choice_content
+    from felicity.report.content import write_content
+    from felicity.report.files import table_texts
+    from felicity.report.groups import group_members
+    from felicity.report.published import published_file, read_published
+
+    analysis = _analyse(runs, score, seed, published, study)
+    rows = []
+    if published is not None:
+        rows = list(read_published(published_file(published), analysis.study.design))
+    content = choice_content(analysis, group_members(analysis, groups, rows))
+    paths = write_content(content, folder, table_texts(analysis) if runs else None)
+    if as_json:
+        print_json(content.values)
+    else:
+        _print(analysis, content, intervals)
+    say_written(paths)
+    say_missing()
+
+
+def _analyse(
+    runs: Sequence[Path], score: str, seed: int, published: str | None, study: str | None
+) -> Analysis:
+    from felicity.report import analyse
+    from felicity.report.analysis import analyse_people
+    from felicity.report.asked import read_choice_run
+
+    if runs:
+        if study is not None:
+            raise OptionError("this is an option for --published without runs", where="--study")
+        read = [read_choice_run(each) for each in runs]
+        return analyse(read, read[0].study, score=score, seed=seed)
+    if published is None:
+        raise RunError("no run was given", hint="give run folders, or --published")
+    return analyse_people(_study_of(published, study), seed=seed)
+
+
+def _study_of(published: str, study: str | None) -> Study:
+    from felicity.study import list_studies, load_choice_study
+
+    if study is None and published not in list_studies() and not Path(published).is_dir():
+        raise OptionError(
+            f'got "{published}" alone; expected a study too',
+            where="--published",
+            hint="name it with --study, such as --study gricean-maxims",
+        )
+    return load_choice_study(study or published)
+
+
+def _print(analysis: Analysis, content: ReportContent, intervals: bool) -> None:
+    from felicity.report.table import main_table
+
+    if analysis.participants:
+        short, ranged = main_table(analysis, intervals=False), main_table(analysis)
+        print_with_intervals(short, ranged, (), left=2, right=2)
+    wanted = (*GROUPED, "table2_intervals") if intervals else GROUPED
+    grouped = {table.name: table for table in content.tables if table.name in wanted}
+    if "table2" in grouped:
+        for table in grouped.values():
+            print_text_table(table)
+    for paragraph in content.headline:
+        print(paragraph + "\n")
