@@ -147,6 +147,9 @@ class ServerParticipant:
         pool = ThreadPoolExecutor(self.connections)
         try:
             return list(pool.map(score, pairs))
+        except KeyboardInterrupt:
+            self.connection.stop()
+            raise
         finally:
             pool.shutdown(cancel_futures=True)
 

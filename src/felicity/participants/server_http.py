@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import time
+import threading
 import weakref
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -64,9 +64,14 @@ class ServerConnection:
         self.root = self.address.removesuffix("/v1")
         self._max_retries = max_retries
         self._first_wait = first_wait
+        self._over = threading.Event()
         self._client = _client(max_connections, attempt_seconds)
         # Nobody need remember to close it.
         weakref.finalize(self, self._client.close)
+
+    def stop(self) -> None:
+        """Wait for nothing any more: the user has interrupted the run."""
+        self._over.set()
 
     def get(self, path: str) -> dict[str, Any]:
         """Ask for a path under the address; same errors as `post`."""
@@ -100,7 +105,8 @@ class ServerConnection:
                 return answer
             if attempt < self._max_retries:
                 grown = self._first_wait * 2.0**attempt
-                time.sleep(min(grown if asked_wait is None else asked_wait, LONGEST_WAIT))
+                if self._over.wait(min(grown if asked_wait is None else asked_wait, LONGEST_WAIT)):
+                    break
         raise ModelError(
             f"no answer after {self._max_retries + 1} attempts; the last said: {said}",
             where=url,
