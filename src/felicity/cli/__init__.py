@@ -7,6 +7,8 @@ import sys
 import typer
 
 from felicity.cli import (
+    build,
+    experiments,
     interop,
     models,
     parse,
@@ -55,6 +57,7 @@ for command in (
     studies.validate,
     prompts.prompts,
     runs.run,
+    experiments.status,
     replay.replay,
     parse.parse,
     reports.report,
@@ -65,6 +68,7 @@ for command in (
     app.command()(command)
 app.command("export")(interop.export)
 app.command("import")(interop.import_)
+app.add_typer(build.app, name="build")
 
 
 def main(arguments: list[str] | None = None) -> None:
