@@ -46,7 +46,8 @@ def commands_of(block: Block) -> list[list[str]]:
     lines = re.sub(r"\\\n\s*", "", block.text).splitlines()
     if any(line.startswith("$ ") for line in lines):
         lines = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
-    words = [shlex.split(line, comments=True) for line in lines]
+    # As a shell has it: what follows a space and # is a comment, # within a word is not.
+    words = [shlex.split(re.sub(r"(^|\s)#.*", "", line)) for line in lines]
     return [each for each in words if each]
 
 

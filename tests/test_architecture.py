@@ -44,10 +44,13 @@ MAY_IMPORT = {
         "scoring",
         "tables",
     },
+    "precision": {"manifest", "participants", "stats", "runner"},
     "responses": {"study", "journal", "runner"},
     # Of scoring only `distribution`, which is without torch.
     "report": {"report", "stats", "study", "runner", "rating", "reference_reader"}
-    | {"asked", "manifest", "scoring"},
+    | {"asked", "manifest", "precision", "scoring"},
+    "experiment": {"experiment", "study", "rating", "asked", "participants", "journal", "manifest"}
+    | {"runner"},
     "reference_reader": {"stats", "folder_reader", "rating", "study"},
     "reference_model": {"stats", "reference_reader"},
     "build": {
@@ -69,6 +72,7 @@ MAY_IMPORT = {
     "notebook": set(),
     "api": {"api", "asked", "manifest", "participants", "rating", "reference_reader", "report"}
     | {"runner", "study"},
+    "interop": {"interop", "study", "study_reader", "folder_reader", "rating", "asked"},
 }
 HEAVY = {"torch", "transformers", "polars", "scipy", "numpy", "wordfreq", "tokenizers", "rapidfuzz"}
 

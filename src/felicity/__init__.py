@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from felicity.api import analyse, read_run, run, write_report
+    from felicity.interop import export_study, import_study
     from felicity.participants import open_participant
     from felicity.study import list_studies, load_study
 
@@ -30,11 +31,15 @@ _HOMES = {
     "read_run": "felicity.api",
     "analyse": "felicity.api",
     "write_report": "felicity.api",
+    "export_study": "felicity.interop",
+    "import_study": "felicity.interop",
 }
 
 __all__ = [
     "__version__",
     "analyse",
+    "export_study",
+    "import_study",
     "list_studies",
     "load_study",
     "open_participant",

@@ -8,6 +8,8 @@ import typer
 
 from felicity.cli import (
     build,
+    experiments,
+    interop,
     models,
     parse,
     prompts,
@@ -55,6 +57,7 @@ for command in (
     studies.validate,
     prompts.prompts,
     runs.run,
+    experiments.status,
     replay.replay,
     parse.parse,
     reports.report,
@@ -63,6 +66,8 @@ for command in (
     models.doctor,
 ):
     app.command()(command)
+app.command("export")(interop.export)
+app.command("import")(interop.import_)
 app.add_typer(build.app, name="build")
 
 

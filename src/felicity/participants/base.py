@@ -17,7 +17,7 @@ class Plan:
 
     ``batches`` hold indices into ``encoded``; each index occurs once. ``way`` is how they are
     scored: ``plain``, or for causal models ``rows`` or ``tree``, which compute common beginnings
-    once, or ``masked``.
+    once, or ``masked`` or ``seq2seq``.
     """
 
     encoded: tuple[Encoded, ...]

@@ -15,6 +15,7 @@ from felicity.participants.modes import evaluating
 from felicity.scoring.attention import CHUNK
 from felicity.scoring.batches import plan_batches
 from felicity.scoring.causal import score_causal
+from felicity.scoring.devices import input_device
 from felicity.scoring.encode import Encoded, encode_pairs
 from felicity.scoring.head import lone_head
 from felicity.scoring.packed import plan_packed, score_packed
@@ -111,7 +112,7 @@ class CausalParticipant:
 
     def _better(self) -> list[CausalParticipant]:
         """Return this participant in each way that is faster than the plain one, fastest first."""
-        device = next(self.model.parameters()).device
+        device = input_device(self.model)
         head = lone_head(self.model, torch.tensor([[0, 1, 2, 1]], device=device))
         ways: list[CausalParticipant] = [replace(self, way="tree"), replace(self, way="rows")]
         return [replace(self, way="tree", head=head), *ways] if head is not None else ways

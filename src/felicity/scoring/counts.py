@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from felicity.scoring.encode import Encoded
 from felicity.scoring.masked import masked_copies
 from felicity.scoring.packed import grow_tree, pack, read_part
+from felicity.scoring.seq2seq import EncodedPair
 from felicity.types import Method
 
 
@@ -20,7 +21,8 @@ class TokenPlan:
     texts, batches
         How many there are.
     plain
-        Tokens that the model must read, text by text; of a masked model, of all masked copies.
+        Tokens that the model must read, text by text; of a masked model, of all masked copies; of
+        an encoder-decoder, on both sides.
     computed
         Tokens that it does read: what texts share, once.
     padding
@@ -76,6 +78,15 @@ def count_tokens(
             plain += width * sum(map(len, places))
             computed += width * len(copies)
             heads += len(copies)
+            continue
+        if way == "seq2seq":
+            answers = [read_part(one) for one in texts]
+            questions = [one.source for one in texts if isinstance(one, EncodedPair)]
+            plain += sum(map(len, [*questions, *answers]))
+            for side in (list(dict.fromkeys(questions)), answers):
+                computed += sum(map(len, side))
+                padding += sum(max(map(len, side)) - len(text) for text in side)
+            heads += sum(one.stop - one.start for one in texts)
             continue
         plain += sum(len(read_part(one)) for one in texts)
         if way == "tree":

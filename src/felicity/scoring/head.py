@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 
+from felicity.scoring.causal import without_cache
+
 # Logits in one slice of the vocabulary; rows of it that fit into a core's cache.
 SLICE = 4096
 ROWS = 48
@@ -50,7 +52,7 @@ def lone_head(model: Any, ids: torch.Tensor) -> Any | None:
 
     handle = head.register_forward_hook(replace)
     try:
-        logits = model(input_ids=ids, use_cache=False).logits
+        logits = model(input_ids=ids, **without_cache(model)).logits
     finally:
         handle.remove()
     try:

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from felicity.scoring.causal import token_scores
+from felicity.scoring.devices import input_device
 from felicity.scoring.encode import Encoded
 from felicity.scoring.head import log_probs_of
 from felicity.scoring.narrow import narrow_last
@@ -71,7 +72,7 @@ def score_masked(
     copies, places = masked_copies(batch, method=method, mask_id=mask_id)
     width = len(batch[0].ids)
     step = max(1, max_tokens // width)
-    device = next(model.parameters()).device
+    device = input_device(model)
     wanted: list[list[tuple[int, int]]] = [[] for _ in copies]
     for index, (one, rows) in enumerate(zip(batch, places, strict=True)):
         for target, row in enumerate(rows, start=one.start):

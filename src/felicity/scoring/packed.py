@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from felicity.scoring.causal import token_scores
+from felicity.scoring.devices import input_device
 from felicity.scoring.encode import Encoded
 from felicity.scoring.head import log_probs_of
 from felicity.types import TokenScores
@@ -133,8 +134,7 @@ def pack(
 def score_packed(model: Any, batch: Sequence[Encoded], *, pad_id: int) -> list[TokenScores]:
     """Score the answers of a batch; same numbers as `score_causal` where the mask is obeyed."""
     rows, places = pack(batch)
-    first = next(model.parameters())
-    device, dtype = first.device, first.dtype
+    device, dtype = input_device(model), next(model.parameters()).dtype
     width = max(len(row.ids) for row in rows)
     ids = torch.full((len(rows), width), pad_id, dtype=torch.long)
     positions = torch.zeros((len(rows), width), dtype=torch.long)

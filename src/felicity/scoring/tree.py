@@ -15,6 +15,7 @@ import torch
 
 from felicity.scoring.attention import CHUNK, attending, cut_chunks, tree_attention
 from felicity.scoring.causal import token_scores
+from felicity.scoring.devices import input_device
 from felicity.scoring.encode import Encoded
 from felicity.scoring.fused import fused_activations
 from felicity.scoring.head import head_log_probs, log_probs_of
@@ -41,8 +42,7 @@ def score_tree(
         Nodes that attend together; changes no score.
     """
     row, places = grow_tree(batch)
-    first = next(model.parameters())
-    device = first.device
+    device, dtype = input_device(model), next(model.parameters()).dtype
     # Each node that predicts an answer token once, however many texts it stands in.
     order: dict[int, int] = {}
     at = [order.setdefault(node, len(order)) for nodes in places for node in nodes]
@@ -55,7 +55,7 @@ def score_tree(
         "attention_mask": torch.ones((1, 1, 1, 1), dtype=torch.bool, device=device),
         "use_cache": False,
     }
-    attention = tree_attention(cut_chunks(row.parents, row.depths, chunk), device, first.dtype)
+    attention = tree_attention(cut_chunks(row.parents, row.depths, chunk), device, dtype)
     with ExitStack() as stack:
         stack.enter_context(attending(model, attention))
         stack.enter_context(fused_activations(model))
