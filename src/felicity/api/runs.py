@@ -13,6 +13,7 @@ from felicity.asked.run import AskedRun, run_asked
 from felicity.errors import OptionError, one_of
 from felicity.manifest import describe_study
 from felicity.participants import open_participant, opening_options, parse_spec
+from felicity.participants.spec import KINDS
 from felicity.rating.run import RatingRun, run_ratings
 from felicity.rating.study import RatingStudy
 from felicity.runner import Run, find_finished
@@ -57,8 +58,9 @@ def run(
     study
         A study, its built-in name, or its folder.
     model
-        ``embedded:NAME``, ``hf:ID[@REVISION]``, ``hf:FOLDER`` or ``api:PROVIDER/MODEL``; or a
-        participant that is open already, which has its method, device and dtype.
+        ``embedded:NAME``, ``hf:ID[@REVISION]``, ``hf:FOLDER``, ``api:PROVIDER/MODEL`` or
+        ``server:ADDRESS``; or a participant that is open already, which has its method, device
+        and dtype.
     out
         The run folder; by default that of the command line, ``runs/STUDY/MODEL-…``.
     method
@@ -136,7 +138,7 @@ class _Asked:
         """Return the run folder, called as on the command line."""
         spec = self.model if isinstance(self.model, str) else self.model.info.spec
         slug = "".join(c if c.isalnum() or c in "-_.@" else "-" for c in spec)
-        if spec.partition(":")[0] in ("embedded", "hf", "api"):
+        if spec.partition(":")[0] in KINDS:
             slug = parse_spec(spec).slug
         return self.out or Path("runs") / study / "-".join([slug, *parts])
 
