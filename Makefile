@@ -8,7 +8,7 @@ RUNS := runs/gricean-maxims
 # One wording and one pair of names: enough to see how far the dialogue format moves the table.
 PART := --where wording=0 --where questioner=Leslie --where responder=Joan
 
-.PHONY: help demo test check lint format types models docs docs-check bench clean
+.PHONY: help demo test check lint format types models docs docs-check vendor vendor-check bench clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -55,7 +55,13 @@ docs: $(VENV)/.dev ## Write the generated pages
 docs-check: $(VENV)/.dev ## Fail where a generated page is stale
 	$(BIN)/python tools/make_cli_docs.py --check
 
-check: format-check lint types docs-check test ## All of the above that can fail
+vendor: ## Build the libraries of report.html anew from npm (needs node)
+	tools/vendor_frontend.sh
+
+vendor-check: ## Fail where a vendored library is not the file that was built
+	cd src/felicity/report/page/vendor && sha256sum --check --quiet SHA256SUMS
+
+check: format-check lint types docs-check vendor-check test ## All of the above that can fail
 
 bench: models ## Measure scoring speed, packed and plain, interleaved
 	$(BIN)/python benchmarks/packing.py

@@ -6,7 +6,18 @@ import sys
 
 import typer
 
-from felicity.cli import build, models, parse, prompts, reference, replay, reports, runs, studies
+from felicity.cli import (
+    build,
+    models,
+    parse,
+    prompts,
+    reference,
+    replay,
+    reports,
+    runs,
+    studies,
+    view,
+)
 from felicity.cli.output import err
 from felicity.errors import FelicityError
 
@@ -47,6 +58,7 @@ for command in (
     replay.replay,
     parse.parse,
     reports.report,
+    view.view,
     reference.reference,
     models.doctor,
 ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,8 +38,6 @@ def report_choice(
 ) -> None:
     """Print and write the report of runs, of published accuracies, or of both."""
     from felicity.report.choice_content import choice_content
-    from felicity.report.content import write_content
-    from felicity.report.files import table_texts
     from felicity.report.groups import group_members
     from felicity.report.published import published_file, read_published
 
@@ -48,7 +46,7 @@ def report_choice(
     if published is not None:
         rows = list(read_published(published_file(published), analysis.study.design))
     content = choice_content(analysis, group_members(analysis, groups, rows))
-    paths = write_content(content, folder, table_texts(analysis) if runs else None)
+    paths = _write(analysis, content, folder)
     if as_json:
         print_json(content.values)
     else:
@@ -84,6 +82,24 @@ def _study_of(published: str, study: str | None) -> Study:
             hint="name it with --study, such as --study gricean-maxims",
         )
     return load_choice_study(study or published)
+
+
+def write_plain(runs: Sequence[Path], folder: Path) -> None:
+    """Write the report of runs under the defaults, and print nothing."""
+    from felicity.report.choice_content import choice_content
+
+    analysis = _analyse(runs, "log_prob_mean", 0, None, None)
+    _write(analysis, choice_content(analysis), folder)
+
+
+def _write(analysis: Analysis, content: ReportContent, folder: Path) -> Mapping[str, Path]:
+    from felicity.report.content import write_content
+    from felicity.report.files import table_texts
+    from felicity.report.page import PAGE, build_page
+
+    runs = [result.run for result in analysis.participants]
+    texts = {PAGE: build_page(content, runs, analysis.study)}
+    return write_content(content, folder, {**(table_texts(analysis) if runs else {}), **texts})
 
 
 def _print(analysis: Analysis, content: ReportContent, intervals: bool) -> None:
