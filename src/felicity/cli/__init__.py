@@ -8,6 +8,7 @@ import typer
 
 from felicity.cli import (
     build,
+    curate,
     models,
     parse,
     prompts,
@@ -63,6 +64,8 @@ for command in (
     models.doctor,
 ):
     app.command()(command)
+for command in (curate.curate, curate.agreement):
+    build.app.command()(command)
 app.add_typer(build.app, name="build")
 
 
