@@ -66,7 +66,11 @@ MAY_IMPORT = {
     "wordfrequency": {"stats"},
     "tables": set(),
 }
-HEAVY = {"torch", "transformers", "polars", "scipy", "numpy", "wordfreq", "tokenizers", "rapidfuzz"}
+HEAVY = {"torch", "transformers", "polars", "scipy", "numpy", "wordfreq", "tokenizers", "rapidfuzz"} | {
+    "starlette",
+    "uvicorn",
+    "krippendorff",
+}
 
 
 def part_of(path: Path) -> str:

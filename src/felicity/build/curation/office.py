@@ -110,7 +110,12 @@ class Office:
         return Person(name=name, role=role)
 
     def show(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the overview, and the sheet of a dialogue where one is named."""
+        """Return the overview, and the sheet of a dialogue where one is named.
+
+        Before the page knows who sits there, the overview is None.
+        """
+        if not (given.get("annotator") or self.annotator):
+            return {"overview": None}
         return self._shown(self.desk(), self.person(given), given.get("dialogue"))
 
     def decide(self, given: Mapping[str, Any]) -> dict[str, Any]:

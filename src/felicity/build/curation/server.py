@@ -15,6 +15,7 @@ from felicity.build.curation.page import page_files
 from felicity.errors import FelicityError, OptionError, RunError
 
 if TYPE_CHECKING:
+    import uvicorn
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -32,15 +33,19 @@ class Served:
     listener: socket.socket
     address: str
 
-    def run(self) -> None:
-        """Answer until interrupted."""
+    def server(self) -> uvicorn.Server:
+        """Return the server, to be run with this listener."""
         import uvicorn
 
         config = uvicorn.Config(
             self.app, log_level="warning", access_log=False, lifespan="off", ws="none",
             server_header=False, timeout_graceful_shutdown=2,
         )  # fmt: skip
-        uvicorn.Server(config).run(sockets=[self.listener])
+        return uvicorn.Server(config)
+
+    def run(self) -> None:
+        """Answer until interrupted."""
+        self.server().run(sockets=[self.listener])
 
 
 def open_server(office: Office, port: int = 0, token: str | None = None) -> Served:
@@ -79,7 +84,7 @@ def answer_for(office: Office) -> Any:
         Where starlette or uvicorn is not installed.
     """
     try:
-        import uvicorn  # noqa: F401 - that it is there is known before a port is taken
+        import uvicorn  # noqa: F401 - known to be there before a port is taken
         from starlette.applications import Starlette
         from starlette.responses import Response
         from starlette.routing import Route

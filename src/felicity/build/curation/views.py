@@ -79,7 +79,6 @@ def overview(desk: Desk, person: Person) -> dict[str, Any]:
         "last": {"number": last.number, "dialogue": last.dialogue_id} if last else None,
         "maxims": [{"key": m.key, "short": m.short, "gloss": m.gloss} for m in plan.maxims],
         "templates": [[line.template_id, line.maxim] for line in desk.build.bases],
-        "seen": desk.decisions[-1].number if desk.decisions else 0,
     }
 
 

@@ -59,7 +59,7 @@ function nextOpen(dialogues, from) {
 
 /** The state of the page: overview and open sheet, what went wrong, what was done. */
 function useDesk() {
-  const [desk, setDesk] = useState({ overview: null, sheet: null });
+  const [desk, setDesk] = useState({ known: false, overview: null, sheet: null });
   const [trouble, setTrouble] = useState(null);
   const [notice, setNotice] = useState(null);
   const [waiting, setWaiting] = useState(false);
@@ -67,7 +67,7 @@ function useDesk() {
   const open = useRef(openInHash());
   const channel = useMemo(() => new BroadcastChannel(`felicity ${location.pathname.split("/")[1]}`), []);
 
-  const take = (told) => setDesk({ overview: told.overview, sheet: told.sheet ?? null });
+  const take = (told) => setDesk({ known: true, overview: told.overview, sheet: told.sheet ?? null });
   const show = useCallback(async (dialogue, quiet) => {
     const query = new URLSearchParams({ role: ROLE });
     if (storedName()) query.set("annotator", storedName());
@@ -124,7 +124,7 @@ function useDesk() {
     document.addEventListener("visibilitychange", again);
     const start = async () => {
       const told = await show(open.current);
-      if (told && !told.sheet && VIEW !== "write") {
+      if (told?.overview && !told.sheet && VIEW !== "write") {
         const first = nextOpen(told.overview.dialogues, null) ?? told.overview.dialogues[0]?.id;
         if (first) go(first);
       }

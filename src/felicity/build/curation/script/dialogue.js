@@ -20,7 +20,7 @@ function Answer({ sheet, place, onChoose, waiting }) {
   const text = verdict ? verdict.texts[label] : sheet.answers[place];
   const before = verdict?.before[label];
   const body = html`<span class="head">
-      <${Key}>${place + 1}<//>
+      ${!label && html`<${Key}>${place + 1}<//>`}
       ${label && html`<span class=${`label ${label}`}>${label}</span>`}
       ${sheet.told && sheet.chosen === place && html`<span class="aside">chosen as the violator</span>`}
     </span>
@@ -34,7 +34,7 @@ function Answer({ sheet, place, onChoose, waiting }) {
 
 function Dialogue({ sheet, onChoose, waiting }) {
   return html`<ol class="wordings">
-      ${sheet.wordings.map((line, place) => html`<${Question} key=${line.wording} sheet=${sheet} line=${line} verdict=${sheet.told && sheet.verdicts[place]} />`)}
+      ${sheet.wordings.map((line, place) => html`<${Question} key=${line.wording} sheet=${sheet} line=${line} verdict=${sheet.told ? sheet.verdicts[place] : null} />`)}
     </ol>
     <section aria-label="Answers">
       <h3>${`${sheet.names[1]} answers`}</h3>
@@ -54,7 +54,7 @@ function Known({ sheet, reasons, onTake }) {
     html`<p class=${right ? "right" : "wrong"}>
       ${right ? "You chose the answer that is meant to break it." : "You chose the answer that is meant to keep it."}
     </p>`}
-    <p><b>${maxim.short}</b> ${maxim.gloss}</p>
+    <p><b>${maxim.short}</b>: ${maxim.gloss}.</p>
     ${sheet.checks.length > 0
       ? html`<ul class="checks">
           ${sheet.checks.map((found) => html`<li><b>${found.check}</b>${found.wording && ` (wording ${found.wording})`}: <${Words} text=${found.problem} /></li>`)}

@@ -107,10 +107,10 @@ function Page() {
   }, [overview?.set.title]);
   const views = [["judge", "./", "Judge"], ["adjudicate", "adjudicate", "Adjudicate"], ["write", "write", "Write"]];
   const content = () => {
-    if (!overview) return !desk.name && trouble && !trouble.lost ? html`<${AskName} desk=${desk} />` : null;
+    if (!desk.known) return null;
+    if (!overview) return desk.name ? null : html`<${AskName} desk=${desk} />`;
     return VIEW === "write" ? html`<${Write} desk=${desk} />` : html`<${Sitting} desk=${desk} />`;
   };
-  const asking = !overview && !desk.name;
   return html`<header class="top">
       <span class="brand">Felicity</span>
       <nav aria-label="Parts">
@@ -120,8 +120,8 @@ function Page() {
       <button class="quiet theme" onClick=${toggle} aria-label=${`Switch to ${theme === "dark" ? "light" : "dark"} colours`}>${THEMES[theme === "dark" ? "light" : "dark"]}</button>
     </header>
     <main class="curation" aria-busy=${desk.waiting}>
-      ${trouble && !asking && html`<p class="trouble" role="alert"><${Words} text=${trouble.text} />
-        ${!overview && html` <button class="quiet" onClick=${() => desk.rename(null)}>Another name</button>`}</p>`}
+      ${trouble && html`<p class="trouble" role="alert"><${Words} text=${trouble.text} />
+        ${!overview && desk.name && html` <button class="quiet" onClick=${() => desk.rename(null)}>Another name</button>`}</p>`}
       <p class="notice" role="status">${notice}</p>
       ${content()}
     </main>`;

@@ -8,7 +8,7 @@ const WHAT = {
 
 function Select({ label, value, options, onChange }) {
   return html`<label class="field"><span>${label}</span>
-    <select value=${value} onChange=${(event) => onChange(event.target.value)}>
+    <select aria-label=${label} value=${value} onChange=${(event) => onChange(event.target.value)}>
       ${options.map(([key, words]) => html`<option value=${key}>${words}</option>`)}
     </select></label>`;
 }
@@ -49,7 +49,7 @@ function Write({ desk }) {
       ${what === "dialogue" && html`<${Select} label="Template" value=${template} options=${overview.templates.map(([id]) => [id, id])} onChange=${setTemplate} />`}
       ${what === "rewording" && html`<${Select} label="Dialogue" value=${dialogue} options=${ids.map((id) => [id, id])} onChange=${setDialogue} />`}
     </div>
-    ${what === "base" && html`<p class="hint">${chosen.gloss} The follower keeps this, the violator breaks it and only it.</p>`}
+    ${what === "base" && html`<p class="hint">Rule: ${chosen.gloss}. The follower keeps this, the violator breaks it and only it.</p>`}
     ${what === "rewording" && sheet?.id === dialogue &&
     html`<ol class="wordings">${sheet.wordings.map((line) => html`<${Question} sheet=${sheet} line=${line} />`)}</ol>`}
     ${fields.map((field) => html`<label class="field"><span>${field}</span>
