@@ -18,7 +18,7 @@ $(BIN)/pip:
 	tools/make_venv.sh $(VENV)
 
 $(VENV)/.demo: pyproject.toml | $(BIN)/pip
-	$(PIP) --editable '.[local,build]'
+	$(PIP) --editable '.[local,build,report]'
 	touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/pip

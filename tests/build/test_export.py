@@ -109,7 +109,7 @@ def test_croissant_names_every_file_with_its_hash(tmp_path):
     done = export_study("gricean-maxims", tmp_path / "study")
     about = json.loads((tmp_path / "study" / "croissant.json").read_text(encoding="utf-8"))
     listed = {file["name"]: file for file in about["distribution"]}
-    assert set(listed) == {*done.files} - {"croissant.json", "LICENSE"}
+    assert set(listed) == {*done.files} - {"croissant.json"}
     for name, file in listed.items():
         raw = (tmp_path / "study" / name).read_bytes()
         assert file["sha256"] == hashlib.sha256(raw).hexdigest()

@@ -16,7 +16,7 @@ FORMATS = {
     ".csv": "text/csv",
     ".toml": "application/toml",
     ".md": "text/markdown",
-    ".txt": "text/plain",
+    ".bib": "application/x-bibtex",
 }
 DESCRIPTIONS = {
     "dialogue_id": "One question with its two answers; its wordings share it.",
@@ -71,7 +71,7 @@ CONTEXT: dict[str, Any] = {
 def croissant(kept: BuildFolder, folder: Path) -> str:
     """Return the metadata of the files that lie in a study's folder."""
     plan = kept.plan
-    files = sorted(path for path in folder.iterdir() if path.suffix in FORMATS)
+    files = sorted(folder.iterdir())
     creators = [{"@type": "sc:Organization", "name": name} for name in plan.creators]
     about: dict[str, Any] = {
         "@context": CONTEXT,
@@ -98,7 +98,7 @@ def _file(path: Path) -> dict[str, str]:
         "@id": path.name,
         "name": path.name,
         "contentUrl": path.name,
-        "encodingFormat": FORMATS[path.suffix],
+        "encodingFormat": FORMATS.get(path.suffix, "text/plain"),
         "contentSize": f"{path.stat().st_size} B",
         "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
     }

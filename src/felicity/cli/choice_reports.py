@@ -115,3 +115,6 @@ def _print(analysis: Analysis, content: ReportContent, intervals: bool) -> None:
             print_text_table(table)
     for paragraph in content.headline:
         print(paragraph + "\n")
+    if "table2" in grouped:
+        for caution in content.cautions:
+            print(f"Careful: {caution}")

@@ -91,7 +91,7 @@ def reply_rows(
     }
 
 
-def right_places(rows: Mapping[str, Any], answers: Sequence[str], pick: str) -> list[int]:
+def right_places(rows: Mapping[str, Any], answers: tuple[str, ...], pick: str) -> list[int]:
     """Return, for each trial of an asked run, the place at which the right answer was shown."""
     return [shown_answers(answers, order).index(pick) for order in rows["repeat"]]
 
