@@ -66,11 +66,8 @@ MAY_IMPORT = {
     "wordfrequency": {"stats"},
     "tables": set(),
 }
-HEAVY = {"torch", "transformers", "polars", "scipy", "numpy", "wordfreq", "tokenizers", "rapidfuzz"} | {
-    "starlette",
-    "uvicorn",
-    "krippendorff",
-}
+HEAVY = {"torch", "transformers", "polars", "scipy", "numpy", "wordfreq", "tokenizers", "rapidfuzz"}
+HEAVY |= {"starlette", "uvicorn", "krippendorff"}
 
 
 def part_of(path: Path) -> str:

@@ -96,6 +96,12 @@ def test_one_dialogue_has_no_interval():
     assert (pair.same, pair.same_interval, pair.kappa_interval) == (2, None, None)
 
 
+def test_draws_that_do_not_differ_make_no_interval():
+    [pair] = pair_agreements(judged("kkkkkk", "kkrkkr"))
+    assert (pair.kappa, pair.kappa_interval) == (0, None)
+    assert pair_agreements(judged("kkrkkr", "kkrkkr"))[0].same_interval is None
+
+
 def test_blind_choices_by_maxim():
     def choice(annotator, dialogue, chosen):
         return Decision(annotator=annotator, dialogue_id=dialogue, kind="choose", chosen=chosen,

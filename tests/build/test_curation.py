@@ -10,12 +10,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from felicity.build.adding import NewSet, start_build
 from felicity.build.curation.office import Office
 from felicity.build.curation.server import open_server
 from felicity.build.curation.views import answer_order
 from felicity.build.decisions import read_decisions
 from felicity.build.folder import read_build
-from felicity.errors import FelicityError, OptionError
+from felicity.errors import FelicityError, OptionError, RunError
 
 from curating import serving, small_set
 
@@ -306,3 +307,36 @@ def test_a_page_for_one_annotator_takes_no_other(tmp_path):
 def test_a_built_in_set_is_not_judged_in_place():
     with pytest.raises(FelicityError, match="a built-in set is not judged in place"):
         Office("gricean-maxims")
+
+
+def test_a_models_margins_are_told_after_the_choice(tmp_path, tiny_gpt2_folder):
+    import polars as pl
+
+    from felicity import open_participant, run
+    from felicity.build.export import export_study
+    from felicity.study import load_choice_study
+
+    folder = tmp_path / "set"
+    small_set(folder)
+    export_study(folder, tmp_path / "study")
+    study = load_choice_study(str(tmp_path / "study"))
+    where = {"questioner": "Joan", "wording": "1"}
+    ran = run(study, open_participant(f"hf:{tiny_gpt2_folder}"), tmp_path / "run", where=where)
+    means = {
+        label: mean
+        for label, mean in ran.responses.filter(pl.col("dialogue_id") == FIRST)
+        .group_by("answer_label")
+        .agg(pl.col("log_prob_mean").mean())
+        .iter_rows()
+    }
+    with serving(folder, run=tmp_path / "run") as client:
+        assert "model" not in client.show("ann", FIRST)["sheet"]
+        model = client.decide("ann", FIRST, "choose", chosen=0)["sheet"]["model"]
+    assert model["nats"] == {
+        "0": None, "1": pytest.approx(means["follower"] - means["violator"]), "2": None
+    }  # fmt: skip
+    assert model["name"] == ran.label
+    other = tmp_path / "other"
+    start_build(other, NewSet(), None, None)
+    with pytest.raises(RunError, match="no dialogue of this set was run"):
+        Office(other, run=tmp_path / "run")

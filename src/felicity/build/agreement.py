@@ -222,7 +222,9 @@ def _resample(counts: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
 
 def _interval(draws: NDArray[np.float64], dialogues: int) -> Interval | None:
     known = draws[~np.isnan(draws)]
-    if dialogues < 2 or len(known) < FEWEST_DRAWS * len(draws):
+    if dialogues < 2 or len(known) < FEWEST_DRAWS * len(draws) or np.ptp(known) == 0:
+        # Draws that are all one figure (two who never differ, one who says the same of all) tell
+        # nothing of how far it could be from the truth.
         return None
     return percentile_interval(known, "bootstrap over dialogues")
 

@@ -78,6 +78,7 @@ function Judge({ desk, sheet, place, taken, onStep, onJudged, onUndo }) {
   const scope = scopes.includes(draft.scope) ? draft.scope : null;
   const mode = sheet.told ? draft.mode : null;
   const texts = mode === "edit" ? { ...textsNow(sheet, scope), ...pick(draft.texts, textsNow(sheet, scope)) } : {};
+  const edited = sheet.told && sheet.judged.some((one) => one.kind === "edit" && one.wording === scope && !one.stale);
   useEffect(() => {
     if (taken) change({ mode: "edit", scope: taken.wording, texts: taken.texts });
   }, [taken]);
@@ -131,7 +132,7 @@ function Judge({ desk, sheet, place, taken, onStep, onJudged, onUndo }) {
     html`<section class="judge" aria-label="Judgement">
       <${Scope} sheet=${sheet} scope=${scope} onChange=${(entry) => change({ scope: entry, texts: {} })} />
       <div class="acts">
-        <${Act} letter="A" kind="good" onClick=${() => judge("accept")} disabled=${waiting}>Accept<//>
+        <${Act} letter="A" kind="good" onClick=${() => judge("accept")} disabled=${waiting}>${edited ? "Accept without the edit" : "Accept"}<//>
         <${Act} letter="E" pressed=${mode === "edit"} onClick=${() => change({ mode: mode === "edit" ? null : "edit" })} disabled=${waiting}>Edit<//>
         <${Act} letter="R" kind="bad" pressed=${mode === "reject"} onClick=${() => change({ mode: mode === "reject" ? null : "reject" })} disabled=${waiting}>Reject<//>
       </div>
