@@ -322,13 +322,9 @@ def test_a_models_margins_are_told_after_the_choice(tmp_path, tiny_gpt2_folder):
     study = load_choice_study(str(tmp_path / "study"))
     where = {"questioner": "Joan", "wording": "1"}
     ran = run(study, open_participant(f"hf:{tiny_gpt2_folder}"), tmp_path / "run", where=where)
-    means = {
-        label: mean
-        for label, mean in ran.responses.filter(pl.col("dialogue_id") == FIRST)
-        .group_by("answer_label")
-        .agg(pl.col("log_prob_mean").mean())
-        .iter_rows()
-    }
+    of_dialogue = ran.responses.filter(pl.col("dialogue_id") == FIRST)
+    by_label = of_dialogue.group_by("answer_label").agg(pl.col("log_prob_mean").mean())
+    means = dict(by_label.iter_rows())
     with serving(folder, run=tmp_path / "run") as client:
         assert "model" not in client.show("ann", FIRST)["sheet"]
         model = client.decide("ann", FIRST, "choose", chosen=0)["sheet"]["model"]
