@@ -3,10 +3,6 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 FELICITY := $(BIN)/felicity
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
-MODEL ?= embedded:smollm2-135m
-RUNS := runs/gricean-maxims
-# One wording and one pair of names: enough to see how far the dialogue format moves the table.
-PART := --where wording=0 --where questioner=Leslie --where responder=Joan
 
 .PHONY: help demo test check lint format types models docs docs-check vendor vendor-check bench clean
 .DEFAULT_GOAL := help
@@ -26,10 +22,9 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/pip
 	touch $@ $(VENV)/.demo
 
 demo: $(VENV)/.demo ## Install, run the Gricean study on the embedded model, print its table
-	$(FELICITY) run gricean-maxims --model $(MODEL)
-	$(FELICITY) run gricean-maxims --model $(MODEL) --format named-answer $(PART)
-	$(FELICITY) run gricean-maxims --model $(MODEL) --format plain $(PART)
-	$(FELICITY) report $(RUNS)/*-names $(RUNS)/*-named-answer $(RUNS)/*-plain --out $(RUNS)/report
+	$(FELICITY) run examples/demo.toml
+	$(FELICITY) report runs/demo/gricean-maxims/*-names runs/demo/gricean-maxims/*-named-answer \
+		runs/demo/gricean-maxims/*-plain --out runs/demo/report
 
 models: $(VENV)/.dev ## Fetch the two embedded models that the tests need
 	$(FELICITY) models --fetch all
@@ -51,9 +46,11 @@ types: $(VENV)/.dev ## Check types (mypy, strict)
 
 docs: $(VENV)/.dev ## Write the generated pages
 	$(BIN)/python tools/make_cli_docs.py
+	$(BIN)/python tools/make_schema.py
 
 docs-check: $(VENV)/.dev ## Fail where a generated page is stale
 	$(BIN)/python tools/make_cli_docs.py --check
+	$(BIN)/python tools/make_schema.py --check
 
 vendor: ## Build the libraries of report.html anew from npm (needs node)
 	tools/vendor_frontend.sh
@@ -63,8 +60,23 @@ vendor-check: ## Fail where a vendored library is not the file that was built
 
 check: format-check lint types docs-check vendor-check test ## All of the above that can fail
 
-bench: models ## Measure scoring speed, packed and plain, interleaved
-	$(BIN)/python benchmarks/packing.py
+PEERS := .venv-peers
+BENCH := $(BIN)/python benchmarks/scoring.py --peers-venv $(PEERS)
+ITEMS ?= 2250
+REPEATS ?= 3
+
+$(PEERS)/.done: benchmarks/make_peers.sh
+	benchmarks/make_peers.sh $(PEERS)
+	touch $@
+
+.bench-models/.done: benchmarks/make_models.py | models
+	$(BIN)/python benchmarks/make_models.py .bench-models
+	touch $@
+
+bench: models $(PEERS)/.done .bench-models/.done ## Measure scoring speed beside peers (hours; ITEMS=225: minutes)
+	$(BENCH) --items $(ITEMS) --repeats $(REPEATS) --peer minicons --peer lm-eval
+	$(BENCH) --items $(ITEMS) --repeats $(REPEATS) --peer minicons --peer lm-eval --model .bench-models/gpt2-small-shaped
+	$(BENCH) --items $(ITEMS) --repeats $(REPEATS) --peer minicons --model .bench-models/roberta-base-shaped
 
 clean: ## Remove what the tools left behind; runs and caches of models stay
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build

@@ -43,10 +43,13 @@ MAY_IMPORT = {
         "scoring",
         "tables",
     },
+    "precision": {"manifest", "participants", "stats", "runner"},
     "responses": {"study", "journal", "runner"},
     # Of scoring only `distribution`, which is without torch.
     "report": {"report", "stats", "study", "runner", "rating", "reference_reader"}
-    | {"asked", "manifest", "scoring"},
+    | {"asked", "manifest", "precision", "scoring"},
+    "experiment": {"experiment", "study", "rating", "asked", "participants", "journal", "manifest"}
+    | {"runner"},
     "reference_reader": {"stats", "folder_reader", "rating", "study"},
     "reference_model": {"stats", "reference_reader"},
     "build": {
@@ -65,6 +68,7 @@ MAY_IMPORT = {
     "checks": {"study", "stats", "wordfrequency"},
     "wordfrequency": {"stats"},
     "tables": set(),
+    "interop": {"interop", "study", "study_reader", "folder_reader", "rating", "asked"},
 }
 HEAVY = {"torch", "transformers", "polars", "scipy", "numpy", "wordfreq", "tokenizers", "rapidfuzz"}
 HEAVY |= {"starlette", "uvicorn", "krippendorff"}

@@ -9,6 +9,8 @@ import typer
 from felicity.cli import (
     build,
     curate,
+    experiments,
+    interop,
     models,
     parse,
     prompts,
@@ -56,6 +58,7 @@ for command in (
     studies.validate,
     prompts.prompts,
     runs.run,
+    experiments.status,
     replay.replay,
     parse.parse,
     reports.report,
@@ -66,6 +69,8 @@ for command in (
     app.command()(command)
 for command in (curate.curate, curate.agreement):
     build.app.command()(command)
+app.command("export")(interop.export)
+app.command("import")(interop.import_)
 app.add_typer(build.app, name="build")
 
 

@@ -32,6 +32,7 @@ def as_json(analysis: Analysis) -> dict[str, Any]:
                 "format": told["format"]["name"],
                 "prefix": told["participant"].get("prefix"),
                 "dtype": told["participant"].get("dtype"),
+                "precision": told.get("precision"),
                 "complete": result.run.complete,
                 "statuses": dict(result.statuses),
                 "cells": {key: _plain_cell(cell) for key, cell in result.cells.items()},
@@ -67,6 +68,7 @@ def _plain_cell(cell: Cell) -> dict[str, Any]:
         "usable": cell.usable,
         "asked": cell.asked,
         "units": cell.units,
+        "chance": cell.chance,
         "p_chance": cell.p_chance,
         "p_chance_holm": cell.p_chance_holm,
         "against": {

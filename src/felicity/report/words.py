@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
+from felicity.precision import in_words as in_words_of_precision
 from felicity.report.analysis import OVERALL, Analysis, Cell, ParticipantResult, _counts
 from felicity.report.table import names_of, number
 from felicity.stats.orders import OrderEffects
@@ -44,8 +46,8 @@ def _about(name: str, result: ParticipantResult, analysis: Analysis) -> str:
     else:
         text += f" was asked {overall.asked} items; there is no overall score of a part."
     short = {level.key: level.short for level in design.levels}
-    above = [short[k] for k, c in known.items() if _differs(c) and (c.accuracy or 0) > 0.5]
-    below = [short[k] for k, c in known.items() if _differs(c) and (c.accuracy or 0) < 0.5]
+    above = [short[k] for k, c in known.items() if _differs(c) and (c.accuracy or 0) > c.chance]
+    below = [short[k] for k, c in known.items() if _differs(c) and (c.accuracy or 0) < c.chance]
     unclear = [short[k] for k, c in known.items() if not _differs(c)]
     said = [
         f"{word} chance on {join_names(names)}"
@@ -56,10 +58,11 @@ def _about(name: str, result: ParticipantResult, analysis: Analysis) -> str:
         )
         if names
     ]
-    text += f" It is {'; '.join(said)} (sign-flip test over dialogues, Holm, α = {ALPHA})."
+    text += f" It is {'; '.join(said)} ({_test(known)}, Holm, α = {ALPHA})."
     for group in analysis.people:
         text += _beside(group, known, short)
     text += "".join(_moves(group, rows) for group, rows in result.variants.items())
+    text += _precision_words(told)
     missing = overall.asked - overall.usable
     if result.orders is not None:
         text += f" {_order_words(result.orders)}"
@@ -74,6 +77,13 @@ def _about(name: str, result: ParticipantResult, analysis: Analysis) -> str:
     return text
 
 
+def _test(known: Mapping[str, Cell]) -> str:
+    """Name the test against chance."""
+    if all(cell.chance == 0.5 for cell in known.values()):
+        return "sign-flip test over dialogues"
+    return "dialogues drawn as won or lost whole by chance"
+
+
 def _moves(group: str, rows: Mapping[str, Mapping[str, float]]) -> str:
     """Say how far a variant alone moves the overall score, where all levels are there."""
     levels = max(len(cells) for cells in rows.values())
@@ -83,6 +93,16 @@ def _moves(group: str, rows: Mapping[str, Mapping[str, float]]) -> str:
     return (
         f" Over variants of {group} it lies between {number(min(means))} and {number(max(means))}."
     )
+
+
+def _precision_words(told: Mapping[str, Any]) -> str:
+    """Say what a coarser dtype does to the choices, as far as it is known."""
+    dtype = told["participant"].get("dtype", "float32")
+    if dtype == "float32":
+        return ""
+    if "precision" not in told:
+        return f" It was computed in {dtype}, which was not compared with float32."
+    return f" It was computed in {dtype}: {in_words_of_precision(told['precision'])}."
 
 
 def _order_words(orders: OrderEffects) -> str:
