@@ -257,7 +257,7 @@ def blind_choices(
             chosen[decision.annotator].append((right, maxim_of.get(decision.dialogue_id, "")))
     found = []
     for name, choices in sorted(chosen.items()):
-        right = sum(is_right for is_right, _ in choices)
+        found_it = sum(is_right for is_right, _ in choices)
         of_maxim: dict[str, list[bool]] = defaultdict(list)
         for is_right, maxim in choices:
             if maxim:
@@ -265,9 +265,9 @@ def blind_choices(
         found.append(
             BlindChoices(
                 annotator=name,
-                right=right,
+                right=found_it,
                 chosen=len(choices),
-                interval=wilson_interval(right, len(choices)),
+                interval=wilson_interval(found_it, len(choices)),
                 maxims={maxim: (sum(them), len(them)) for maxim, them in of_maxim.items()},
             )
         )
