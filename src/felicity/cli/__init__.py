@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from felicity.cli import models, parse, prompts, reference, replay, reports, runs, studies
+from felicity.cli import models, parse, prompts, reference, replay, reports, runs, studies, survey
 from felicity.cli.output import err
 from felicity.errors import FelicityError
 
@@ -51,6 +51,7 @@ for command in (
     models.doctor,
 ):
     app.command()(command)
+app.add_typer(survey.app, name="survey")
 
 
 def main(arguments: list[str] | None = None) -> None:
