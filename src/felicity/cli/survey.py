@@ -201,8 +201,7 @@ def _show(found: Imported) -> None:
     if found.left_out:
         note(f"{found.left_out} rows were left out before all checks, as told")
     if found.reference is None or "correct" not in found.reference.columns:
-        n = found.answers.height
-        print(f"{n} rated scene{'s' if n != 1 else ''} of {counts['kept']} participants")
+        print(f"Rated scenes: {found.answers.height}")
         return
     factor = found.reference.columns[1]
     print_table(

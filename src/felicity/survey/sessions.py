@@ -121,14 +121,9 @@ def _check_frame(row: Row, study: Study | RatingStudy, faults: list[Fault]) -> i
     """Check what every row has; return its number in the session, or None where it is unusable."""
     values = row.values
     found = len(faults)
-    for name, wanted in (
-        ("felicity", str(FORMAT)),
-        ("study", study.name),
-        ("data_hash", study.data_hash),
-    ):
-        got = values.get(name)
-        if str(got) != wanted:
-            faults.append(_fault(row, name, "nothing" if got is None else got, wanted))
+    wrong = _of_another_study(row, study)
+    # A file of another study has it in every row; it is said once.
+    faults += [fault for fault in wrong if not _is_said(fault, row, faults)]
     faults += [
         _fault(row, name, "nothing", "an id")
         for name in ("session", "survey")
@@ -142,7 +137,24 @@ def _check_frame(row: Row, study: Study | RatingStudy, faults: list[Fault]) -> i
         for name in ("trial_index", "list")
         if not str(values.get(name, "")).isdecimal()
     ]
-    return None if len(faults) > found else int(values["trial_index"])
+    return None if wrong or len(faults) > found else int(values["trial_index"])
+
+
+def _of_another_study(row: Row, study: Study | RatingStudy) -> list[Fault]:
+    wanted = {"felicity": str(FORMAT), "study": study.name, "data_hash": study.data_hash}
+    return [
+        _fault(row, name, row.values.get(name, "nothing"), text)
+        for name, text in wanted.items()
+        if str(row.values.get(name)) != text
+    ]
+
+
+def _is_said(fault: Fault, row: Row, faults: Sequence[Fault]) -> bool:
+    start = f"{row.file} row "
+    return any(
+        (said.field, said.got) == (fault.field, fault.got) and said.file.startswith(start)
+        for said in faults
+    )
 
 
 class _Checker:
