@@ -1,4 +1,4 @@
-"""People who are not there: rows as the page's jsPsych writes them, made from a survey's content."""
+"""People who are not there: rows as the page's jsPsych writes them, made of a survey's content."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def visit(
             own.append({"part": "trial", "item": stimulus, "first": labels[0], "chosen": chosen})
         else:
             own.append({"part": "trial", "scene": stimulus, "ratings": answer(stimulus)})
-    for check in range(2):
-        own.append({"part": "check", "wanted": "a", "given": "b" if check < failed else "a"})
+    for given in ("b" if check < failed else "a" for check in range(2)):
+        own += [{"part": "check", "wanted": "a", "given": given}]
     own.append({"part": "end"})
     return [frame | row | {"trial_index": place} for place, row in enumerate(own)][:stop]
 

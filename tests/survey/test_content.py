@@ -219,9 +219,9 @@ def test_make_says_what_it_made(tmp_path):
 
 
 def test_a_mistake_ends_in_a_message(tmp_path):
+    words = ["--out", str(tmp_path / "s"), "--consent", str(tmp_path / "none.txt")]
     done = subprocess.run(
-        [sys.executable, "-m", "felicity", "survey", "make", "gricean-maxims", "--out"]
-        + [str(tmp_path / "s"), "--consent", str(tmp_path / "none.txt")],
+        [sys.executable, "-m", "felicity", "survey", "make", "gricean-maxims", *words],
         capture_output=True,
         text=True,
         check=False,
