@@ -33,8 +33,9 @@ def choice_study(folder: Path, more: str = "") -> Any:
     return load_study(write_study(folder, toml=CHOICE + more))
 
 
-def rating_study(folder: Path, more: str = "") -> Any:
-    write_rating_study(folder, toml=RATING_TOML + more)
+def rating_study(folder: Path, more: str = "", scale_high: int = 7) -> Any:
+    toml = RATING_TOML.replace("high = 7", f"high = {scale_high}")
+    write_rating_study(folder, toml=toml + more)
     (folder / "prompts" / "scene.txt").write_text("{text} {context} {form}", encoding="utf-8")
     (folder / "prompts" / "ask.txt").write_text("How {attribute}?", encoding="utf-8")
     return load_study(folder)

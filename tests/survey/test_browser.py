@@ -13,7 +13,7 @@ from felicity.survey.make import write_survey
 from felicity.survey.store import ANSWERS, AnswerStore
 from felicity.survey.take_in import import_answers
 
-from surveying import SURVEY, choice_study, content_of, serving
+from surveying import SURVEY, choice_study, content_of, rating_study, serving
 
 SCRIPT = "</script><img src=x onerror=\"document.title='taken'\"> <b>Yes</b>"
 WAIT = "button.answer:enabled, fieldset.rating, .field, h1:has-text('Thank')"
@@ -161,3 +161,21 @@ def test_a_scene_is_not_left_before_all_is_rated(visitor, tmp_path, keys):
     visitor.locator("input[type=submit]").click()
     assert visitor.locator("input:checked").count() == keys.count("5")
     assert visitor.locator("progress").get_attribute("value") == "0"
+
+
+def test_a_wide_scale_is_typed(visitor, tmp_path):
+    study = rating_study(tmp_path / "study", scale_high=100)
+    write_survey(tmp_path / "survey", content_of(study, checks=0))
+    visitor.goto((tmp_path / "survey" / "index.html").as_uri() + "?list=2")
+    consent(visitor)
+    with visitor.expect_download() as saved:
+        for done in range(2):
+            visitor.wait_for_selector(f"progress[value='{done}']")
+            for field, value in zip(visitor.locator("fieldset input").all(), "73", strict=True):
+                field.fill(value + str(done))
+            visitor.keyboard.press("Enter")
+    saved.value.save_as(tmp_path / "a.json")
+    found = import_answers([tmp_path / "a.json"], study).answers.sort("place")
+    given = [sorted(row) for row in found.select(study.attributes).iter_rows()]
+    assert given == [[30, 70], [31, 71]]
+    assert found["list"].to_list() == [2, 2]
