@@ -8,7 +8,7 @@ RUNS := runs/gricean-maxims
 # One wording and one pair of names: enough to see how far the dialogue format moves the table.
 PART := --where wording=0 --where questioner=Leslie --where responder=Joan
 
-.PHONY: help demo test check lint format types models docs docs-check bench clean
+.PHONY: help demo test check lint format types models docs docs-check vendor vendor-check bench clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -18,7 +18,7 @@ $(BIN)/pip:
 	tools/make_venv.sh $(VENV)
 
 $(VENV)/.demo: pyproject.toml | $(BIN)/pip
-	$(PIP) --editable '.[local,build]'
+	$(PIP) --editable '.[local,build,report]'
 	touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/pip
@@ -51,14 +51,39 @@ types: $(VENV)/.dev ## Check types (mypy, strict)
 
 docs: $(VENV)/.dev ## Write the generated pages
 	$(BIN)/python tools/make_cli_docs.py
+	$(BIN)/python tools/make_schema.py
 
 docs-check: $(VENV)/.dev ## Fail where a generated page is stale
 	$(BIN)/python tools/make_cli_docs.py --check
+	$(BIN)/python tools/make_schema.py --check
 
-check: format-check lint types docs-check test ## All of the above that can fail
+vendor: ## Build the libraries of report.html and of surveys anew from npm (needs node)
+	tools/vendor_frontend.sh
+	tools/vendor_survey.sh
 
-bench: models ## Measure scoring speed, packed and plain, interleaved
-	$(BIN)/python benchmarks/packing.py
+vendor-check: ## Fail where a vendored library is not the file that was built
+	cd src/felicity/report/page/vendor && sha256sum --check --quiet SHA256SUMS
+	cd src/felicity/survey/page/vendor && sha256sum --check --quiet SHA256SUMS
+
+check: format-check lint types docs-check vendor-check test ## All of the above that can fail
+
+PEERS := .venv-peers
+BENCH := $(BIN)/python benchmarks/scoring.py --peers-venv $(PEERS)
+ITEMS ?= 2250
+REPEATS ?= 3
+
+$(PEERS)/.done: benchmarks/make_peers.sh
+	benchmarks/make_peers.sh $(PEERS)
+	touch $@
+
+.bench-models/.done: benchmarks/make_models.py | models
+	$(BIN)/python benchmarks/make_models.py .bench-models
+	touch $@
+
+bench: models $(PEERS)/.done .bench-models/.done ## Measure scoring speed beside peers (hours; ITEMS=225: minutes)
+	$(BENCH) --items $(ITEMS) --repeats $(REPEATS) --peer minicons --peer lm-eval
+	$(BENCH) --items $(ITEMS) --repeats $(REPEATS) --peer minicons --peer lm-eval --model .bench-models/gpt2-small-shaped
+	$(BENCH) --items $(ITEMS) --repeats $(REPEATS) --peer minicons --model .bench-models/roberta-base-shaped
 
 clean: ## Remove what the tools left behind; runs and caches of models stay
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build

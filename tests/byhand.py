@@ -28,3 +28,15 @@ def masked(model, ids: Sequence[int], hidden: Sequence[Sequence[int]], mask_id: 
         logits = model(input_ids=torch.tensor([copy])).logits[0, places[0]]
         values.append(float(logits.double().log_softmax(-1)[ids[places[0]]]))
     return values
+
+
+@torch.no_grad()
+def seq2seq(model, source: Sequence[int], ids: Sequence[int], start: int, stop: int) -> list[float]:
+    """log P(ids[p] | source, ids[:p]) for p from start to stop; ids begin as the decoder does."""
+    values = []
+    for place in range(start, stop):
+        logits = model(
+            input_ids=torch.tensor([source]), decoder_input_ids=torch.tensor([ids[:place]])
+        ).logits[0, -1]
+        values.append(float(logits.double().log_softmax(-1)[ids[place]]))
+    return values

@@ -46,17 +46,33 @@ MAY_IMPORT = {
         "scoring",
         "tables",
     },
+    "precision": {"manifest", "participants", "stats", "runner"},
     "responses": {"study", "journal", "runner"},
     # Of scoring only `distribution`, which is without torch.
     "report": {"report", "stats", "study", "runner", "rating", "reference_reader"}
-    | {"asked", "manifest", "scoring"},
+    | {"asked", "manifest", "precision", "scoring"},
+    "experiment": {"experiment", "study", "rating", "asked", "participants", "journal", "manifest"}
+    | {"runner"},
     "reference_reader": {"stats", "folder_reader", "rating", "study"},
     "reference_model": {"stats", "reference_reader"},
+    "build": {
+        "build",
+        "study",
+        "folder_reader",
+        "checks",
+        "wordfrequency",
+        "stats",
+        "rating",
+        "participants",
+        "manifest",
+        "journal",
+        "runner",
+    },
     "checks": {"study", "stats", "wordfrequency"},
     "wordfrequency": {"stats"},
     "tables": set(),
 }
-HEAVY = {"torch", "transformers", "polars", "scipy", "numpy", "wordfreq", "tokenizers"}
+HEAVY = {"torch", "transformers", "polars", "scipy", "numpy", "wordfreq", "tokenizers", "rapidfuzz"}
 
 
 def part_of(path: Path) -> str:

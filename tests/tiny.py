@@ -32,11 +32,12 @@ SPECIALS = {
         "unk_token": "[UNK]",
     },
     "metaspace": {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"},
+    "unigram": {"eos_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"},
 }
 
 
 def tokenizer(kind: str, **special: str):
-    """A fast tokenizer: bytelevel (GPT-2), roberta, wordpiece (BERT), metaspace (Llama 2)."""
+    """A fast tokenizer as of GPT-2, RoBERTa, BERT, Llama 2 (metaspace) or T5 (unigram)."""
     from transformers import PreTrainedTokenizerFast
 
     file = TOKENIZERS / f"{kind}.json"
@@ -85,6 +86,37 @@ def mistral(vocab: int, seed: int = 0, window: int = 8):
         sliding_window=window,
     )  # fmt: skip
     return fill(MistralForCausalLM(config), seed)
+
+
+def gpt_neo(vocab: int, seed: int = 0, window: int = 8):
+    """Every second layer sees a window only, which its configuration calls window_size."""
+    from transformers import GPTNeoConfig, GPTNeoForCausalLM
+
+    config = GPTNeoConfig(
+        vocab_size=vocab, hidden_size=32, num_layers=2, num_heads=2, intermediate_size=64,
+        attention_types=[[["global", "local"], 1]], window_size=window,
+        max_position_embeddings=128, bos_token_id=0, eos_token_id=0,
+    )  # fmt: skip
+    return fill(GPTNeoForCausalLM(config), seed)
+
+
+def gpt_neox(vocab: int, seed: int = 0, **options):
+    from transformers import GPTNeoXConfig, GPTNeoXForCausalLM
+
+    config = GPTNeoXConfig(
+        vocab_size=vocab, hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=64, max_position_embeddings=128, **options,
+    )  # fmt: skip
+    return fill(GPTNeoXForCausalLM(config), seed)
+
+
+def mpt(vocab: int, seed: int = 0):
+    from transformers import MptConfig, MptForCausalLM
+
+    config = MptConfig(
+        vocab_size=vocab, d_model=32, n_layers=2, n_heads=2, expansion_ratio=2, max_seq_len=128
+    )
+    return fill(MptForCausalLM(config), seed)
 
 
 def bloom(vocab: int, seed: int = 0):
@@ -141,3 +173,85 @@ def electra(vocab: int, seed: int = 0):
         num_attention_heads=2, intermediate_size=64, max_position_embeddings=128,
     )  # fmt: skip
     return fill(ElectraForMaskedLM(config), seed)
+
+
+def t5(vocab: int, seed: int = 0, **options):
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    config = T5Config(
+        vocab_size=vocab, d_model=32, d_kv=16, d_ff=64, num_layers=2, num_heads=2,
+        decoder_start_token_id=0, pad_token_id=0, eos_token_id=1, **options,
+    )  # fmt: skip
+    return fill(T5ForConditionalGeneration(config), seed)
+
+
+def bart(vocab: int, seed: int = 0, **options):
+    from transformers import BartConfig, BartForConditionalGeneration
+
+    config = BartConfig(
+        vocab_size=vocab, d_model=32, encoder_layers=2, decoder_layers=2, encoder_ffn_dim=64,
+        decoder_ffn_dim=64, encoder_attention_heads=2, decoder_attention_heads=2,
+        max_position_embeddings=128, pad_token_id=1, bos_token_id=0, eos_token_id=2,
+        decoder_start_token_id=2, forced_eos_token_id=2, **options,
+    )  # fmt: skip
+    return fill(BartForConditionalGeneration(config), seed)
+
+
+def mt5(vocab: int, seed: int = 0):
+    """Gated layers and a head of its own, unlike `t5`."""
+    from transformers import MT5Config, MT5ForConditionalGeneration
+
+    config = MT5Config(
+        vocab_size=vocab, d_model=32, d_kv=16, d_ff=64, num_layers=2, num_heads=2,
+        decoder_start_token_id=0, pad_token_id=0, eos_token_id=1, tie_word_embeddings=False,
+    )  # fmt: skip
+    # T5 does not scale its attention: larger weights make of float32's noise more than 1e-5.
+    return fill(MT5ForConditionalGeneration(config), seed, scale=0.15)
+
+
+def deberta(vocab: int, seed: int = 0):
+    from transformers import DebertaConfig, DebertaForMaskedLM
+
+    config = DebertaConfig(
+        vocab_size=vocab, hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=64, max_position_embeddings=128, relative_attention=True,
+        pos_att_type=["c2p", "p2c"], type_vocab_size=0,
+    )  # fmt: skip
+    return fill(DebertaForMaskedLM(config), seed)
+
+
+def deberta_v2(vocab: int, seed: int = 0, **options):
+    from transformers import DebertaV2Config, DebertaV2ForMaskedLM
+
+    config = DebertaV2Config(
+        vocab_size=vocab, hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=64, max_position_embeddings=128, relative_attention=True,
+        position_buckets=16, pos_att_type=["c2p", "p2c"], type_vocab_size=0, share_att_key=True,
+        norm_rel_ebd="layer_norm", position_biased_input=False, **options,
+    )  # fmt: skip
+    return fill(DebertaV2ForMaskedLM(config), seed)
+
+
+def own_code(folder: Path, kind: str) -> Path:
+    """A folder with a model that brings its own code: kind is MaskedLM or CausalLM."""
+    import json
+    import shutil
+
+    source = Path(__file__).parent / "fixtures" / "ltg_style"
+    shutil.copytree(source, folder, dirs_exist_ok=True)
+    split = tokenizer("wordpiece" if kind == "MaskedLM" else "bytelevel")
+    split.save_pretrained(folder)
+    files = "configuration_ltg_style.LtgStyleConfig", f"modeling_ltg_style.LtgStyleFor{kind}"
+    config = {
+        "model_type": "ltg-style",
+        "architectures": [f"LtgStyleFor{kind}"],
+        "auto_map": {"AutoConfig": files[0], f"AutoModelFor{kind}": files[1]},
+        "vocab_size": len(split),
+    }
+    (folder / "config.json").write_text(json.dumps(config))
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
+
+    loader = {"MaskedLM": AutoModelForMaskedLM, "CausalLM": AutoModelForCausalLM}[kind]
+    read = AutoConfig.from_pretrained(folder, trust_remote_code=True)
+    fill(loader.from_config(read, trust_remote_code=True)).save_pretrained(folder)
+    return folder

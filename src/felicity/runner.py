@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from felicity.errors import FaultsError, RunError
+from felicity.errors import Fault, FaultsError, RunError
 from felicity.journal import Journal
 from felicity.manifest import (
     claim_folder,
@@ -20,6 +20,7 @@ from felicity.manifest import (
     study_of_run,
     write_manifest,
 )
+from felicity.participants.memory import Halving
 from felicity.rating.journal import only_run
 from felicity.responses import responses_table
 from felicity.study import Format, Study, load_choice_study
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from felicity.participants.base import Participant
+    from felicity.scoring.counts import TokenPlan
 
 JOURNAL = "journal.sqlite"
 Progress = Callable[[int, int], None]
@@ -96,7 +98,8 @@ def run(
     RunError
         Where the folder is another run's or cannot be written.
     FaultsError
-        Where an item cannot be scored; nothing is scored then.
+        Where an item cannot be scored; nothing is scored then. Where a single text does not fit
+        into memory; all others are scored and kept then.
     """
     study = load_choice_study(study) if isinstance(study, str) else study
     fmt = study.format(format)
@@ -111,15 +114,47 @@ def run(
         done = journal.keys()
         _check_keys(folder, done, keys)
         manifest["asked"] = journal.ask(keys)
-        manifest["sessions"].append(session())
+        size = getattr(participant, "batch_tokens", None)
+        manifest["sessions"].append({**session(), "batch_tokens": size})
         write_manifest(folder, manifest)
-        for responses in _score(participant, trials, keys, set(done)):
+        unfit: list[Fault] = []
+        for responses in _score(participant, trials, keys, set(done), unfit):
             journal.add(responses)
             done.update((r.trial_id, r.key) for r in responses)
             progress(sum(trial.trial_id in done for trial in trials), len(trials))
     finished = read_run(folder, study)
     write_tables(folder, "responses", finished.responses)
+    if unfit:
+        raise FaultsError(
+            unfit,
+            where=str(folder),
+            hint="all other responses are kept; make room or use a larger device, and run the same "
+            "command again: only these are still to be scored",
+        )
     return finished
+
+
+def plan_run(
+    study: Study,
+    participant: Participant,
+    *,
+    format: str | None = None,  # noqa: A002 - the study's own word
+    where: Mapping[str, str] | None = None,
+    limit: int | None = None,
+) -> TokenPlan:
+    """Count the tokens that a run would compute, and score nothing; options as for `run`.
+
+    Raises
+    ------
+    FaultsError
+        Where an item cannot be scored.
+    """
+    from felicity.scoring.counts import count_tokens
+
+    trials = study.trials(study.format(format), study.select(where or {}, limit))
+    pairs, _ = _unique([trial.pair for trial in trials])
+    plan = participant.plan(pairs)
+    return count_tokens(plan.encoded, plan.batches, way=plan.way, method=participant.info.method)
 
 
 def read_run(folder: Path | str, study: Study | None = None) -> Run:
@@ -204,11 +239,13 @@ def _score(
     trials: Sequence[Trial],
     keys: Mapping[str, str],
     done: set[str],
+    unfit: list[Fault],
 ) -> Iterator[list[Response]]:
     """Yield responses batch by batch, the first time none; equal texts are scored once.
 
     The batches are those of the whole selection, whatever is done already, so that a run that was
-    broken off gets the same numbers to the last bit.
+    broken off gets the same numbers to the last bit. Trials whose text alone does not fit into
+    memory are added to ``unfit``.
     """
     open_trials = [trial.trial_id not in done for trial in trials]
     if not any(open_trials):
@@ -217,7 +254,8 @@ def _score(
     pairs, places = _unique([trial.pair for trial in trials])
     firsts = dict(zip(reversed(places), reversed(trials), strict=True))
     plan = participant.plan(pairs, [firsts[place].trial_id for place in range(len(pairs))])
-    baselines = _score_baselines(participant, trials, open_trials)
+    halving = Halving(participant)
+    baselines = _score_baselines(participant, halving, trials, open_trials)
     waiting: dict[int, list[int]] = {}
     for index, place in enumerate(places):
         if open_trials[index]:
@@ -226,22 +264,37 @@ def _score(
     for batch in plan.batches:
         if not any(place in waiting for place in batch):
             continue
-        scored = zip(batch, participant.score(plan, batch), strict=True)
-        yield [
-            Response(
-                trial_id=trials[index].trial_id,
-                key=keys[trials[index].trial_id],
-                status=scores.status,
-                scores=scores,
-                baseline=baselines.get(trials[index].baseline),
-            )
-            for place, scores in scored
-            for index in waiting.get(place, ())
-        ]
+        for scored in halving.score(plan, batch):
+            if not scored.fits:
+                length = len(plan.encoded[scored.places[0]].ids)
+                unfit += [
+                    Fault(
+                        file=trials[index].trial_id,
+                        field="memory",
+                        got=f"{length} tokens",
+                        allowed=f"a text that fits into the memory of {participant.info.device}",
+                    )
+                    for index in waiting.get(scored.places[0], ())
+                ]
+                continue
+            yield [
+                Response(
+                    trial_id=trials[index].trial_id,
+                    key=keys[trials[index].trial_id],
+                    status=scores.status,
+                    scores=scores,
+                    baseline=baselines.get(trials[index].baseline),
+                )
+                for place, scores in zip(scored.places, scored.scores, strict=True)
+                for index in waiting.get(place, ())
+            ]
 
 
 def _score_baselines(
-    participant: Participant, trials: Sequence[Trial], open_trials: Sequence[bool]
+    participant: Participant,
+    halving: Halving,
+    trials: Sequence[Trial],
+    open_trials: Sequence[bool],
 ) -> dict[TextPair, TokenScores]:
     """Score the answers without their question, for pointwise mutual information.
 
@@ -257,8 +310,10 @@ def _score_baselines(
     found: dict[TextPair, TokenScores] = {}
     for batch in plan.batches:
         if needed.intersection(batch):
-            scored = zip(batch, participant.score(plan, batch), strict=True)
-            found.update((baselines[place], scores) for place, scores in scored)
+            for scored in halving.score(plan, batch):
+                # Where an answer alone does not fit, it does not with its question either.
+                pairs = zip(scored.places, scored.scores, strict=scored.fits)
+                found.update((baselines[place], scores) for place, scores in pairs)
     return found
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Method = Literal["logprob", "pll_within_word_l2r", "pll_original"]
-METHODS: tuple[Method, ...] = ("logprob", "pll_within_word_l2r", "pll_original")
+Method = Literal["logprob", "pll_within_word_l2r", "pll_original", "seq2seq"]
+METHODS: tuple[Method, ...] = ("logprob", "pll_within_word_l2r", "pll_original", "seq2seq")
 
 Status = Literal["ok", "not_finite"]
 

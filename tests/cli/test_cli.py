@@ -99,6 +99,21 @@ def test_run_and_report_on_a_study_of_the_users_own(capsys, tmp_path, tiny_gpt2_
     assert "95 % intervals" in text
 
 
+def test_a_dry_run_counts_tokens_and_leaves_no_folder(capsys, tmp_path, tiny_gpt2_folder):
+    words = ["run", "gricean-maxims", "--model", f"hf:{tiny_gpt2_folder}", "--limit", "3"]
+    words += ["--out", str(tmp_path / "runs"), "--dry-run"]
+    code, out, _ = call(capsys, *words, "--json")
+    (plan,) = json.loads(out)["plans"]
+    assert code == 0
+    assert plan["texts"] == 6
+    assert plan["batches"] == 1
+    assert plan["padding"] == 0
+    # Both answers of an item stand after one question.
+    assert plan["computed"] < plan["plain"] / 1.5
+    assert f"6 texts in 1 batch: {plan['plain']:,} tokens" in call(capsys, *words)[1]
+    assert not (tmp_path / "runs").exists()
+
+
 def test_several_models_run_and_one_that_fails_does_not_stop_the_rest(
     capsys, tmp_path, tiny_gpt2_folder, tiny_roberta_folder
 ):

@@ -157,7 +157,7 @@ def test_next_token_probabilities_sum_to_one():
             replace(one, ids=(*one.ids[:-1], token))
             for token in range(first, min(first + 100, size))
         ]
-        total += sum(math.exp(s.log_prob_sum) for s in participant._scores(copies, packed=True))
+        total += sum(math.exp(s.log_prob_sum) for s in participant._scores(copies, way="tree"))
     assert total == pytest.approx(1.0, abs=1e-5)
 
 

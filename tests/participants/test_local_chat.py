@@ -211,7 +211,7 @@ def test_sampling_that_is_not_allowed_is_named(sampling, where):
 
 
 def test_what_cannot_be_asked_is_refused_at_once(tiny_roberta_folder, tiny_gpt2_folder):
-    with pytest.raises(ModelError, match="got a masked model; expected a causal one for sampled"):
+    with pytest.raises(ModelError, match="got a masked model; expected a causal model for sampled"):
         open_local_chat(f"hf:{tiny_roberta_folder}")
     with pytest.raises(OptionError, match="expected one of sampled, expected"):
         open_local_chat(f"hf:{tiny_gpt2_folder}", method="logprob")

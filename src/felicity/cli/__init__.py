@@ -6,7 +6,20 @@ import sys
 
 import typer
 
-from felicity.cli import models, parse, prompts, reference, replay, reports, runs, studies, survey
+from felicity.cli import (
+    build,
+    experiments,
+    models,
+    parse,
+    prompts,
+    reference,
+    replay,
+    reports,
+    runs,
+    studies,
+    survey,
+    view,
+)
 from felicity.cli.output import err
 from felicity.errors import FelicityError
 
@@ -44,13 +57,16 @@ for command in (
     studies.validate,
     prompts.prompts,
     runs.run,
+    experiments.status,
     replay.replay,
     parse.parse,
     reports.report,
+    view.view,
     reference.reference,
     models.doctor,
 ):
     app.command()(command)
+app.add_typer(build.app, name="build")
 app.add_typer(survey.app, name="survey")
 
 

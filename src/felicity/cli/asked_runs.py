@@ -56,6 +56,7 @@ def _refuse(options: RunOptions) -> None:
         "choice",
         {
             "--format": options.format,
+            "--device-map": options.device_map,
             "--prompting": options.promptings,
             "--repeats": options.repeats,
             "--presentation": options.presentation,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,8 +39,6 @@ def report_choice(
 ) -> None:
     """Print and write the report of runs, of published accuracies, or of both."""
     from felicity.report.choice_content import choice_content
-    from felicity.report.content import write_content
-    from felicity.report.files import table_texts
     from felicity.report.groups import group_members
     from felicity.report.published import published_file, read_published
 
@@ -49,11 +47,11 @@ def report_choice(
     if published is not None:
         rows = list(read_published(published_file(published), analysis.study.design))
     content = choice_content(analysis, group_members(analysis, groups, rows))
-    paths = write_content(content, folder, table_texts(analysis) if runs else None)
+    paths = _write(analysis, content, folder)
     if as_json:
         print_json(content.values)
     else:
-        _print(analysis, content, intervals)
+        print_choice(analysis, content, intervals)
     say_written(paths)
     say_missing()
 
@@ -64,7 +62,7 @@ def _analyse(
     seed: int,
     published: str | None,
     study: str | None,
-    people: Path | None,
+    people: Path | None = None,
 ) -> Analysis:
     from felicity.report import analyse
     from felicity.report.analysis import analyse_people
@@ -98,7 +96,26 @@ def _study_of(published: str, study: str | None) -> Study:
     return load_choice_study(study or published)
 
 
-def _print(analysis: Analysis, content: ReportContent, intervals: bool) -> None:
+def write_plain(runs: Sequence[Path], folder: Path) -> None:
+    """Write the report of runs under the defaults, and print nothing."""
+    from felicity.report.choice_content import choice_content
+
+    analysis = _analyse(runs, "log_prob_mean", 0, None, None)
+    _write(analysis, choice_content(analysis), folder)
+
+
+def _write(analysis: Analysis, content: ReportContent, folder: Path) -> Mapping[str, Path]:
+    from felicity.report.content import write_content
+    from felicity.report.files import table_texts
+    from felicity.report.page import PAGE, build_page
+
+    runs = [result.run for result in analysis.participants]
+    texts = {PAGE: build_page(content, runs, analysis.study)}
+    return write_content(content, folder, {**(table_texts(analysis) if runs else {}), **texts})
+
+
+def print_choice(analysis: Analysis, content: ReportContent, intervals: bool) -> None:
+    """Print the main table, those of the groups, and what is found."""
     from felicity.report.table import main_table
 
     if analysis.participants:
@@ -111,3 +128,6 @@ def _print(analysis: Analysis, content: ReportContent, intervals: bool) -> None:
             print_text_table(table)
     for paragraph in content.headline:
         print(paragraph + "\n")
+    if "table2" in grouped:
+        for caution in content.cautions:
+            print(f"Careful: {caution}")

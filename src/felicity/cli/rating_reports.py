@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,16 +55,29 @@ def analyse(
     )
 
 
+def write_with_page(analysis: RatingDescription, folder: Path) -> Mapping[str, Path]:
+    """Write the report and its page; print nothing."""
+    from felicity.report import rating_content
+    from felicity.report.content import write_content
+    from felicity.report.page import PAGE, build_page
+    from felicity.report.rating_files import rating_texts
+
+    content = rating_content(analysis)
+    # A run has a result for each of its promptings.
+    runs = list({result.run.folder: result.run for result in analysis.results}.values())
+    texts = {**rating_texts(analysis), PAGE: build_page(content, runs, analysis.study)}
+    return write_content(content, folder, texts)
+
+
 def report_ratings(analysis: RatingDescription, folder: Path, as_json: bool) -> None:
     """Write the report; print its first tables and what they say, or JSON."""
-    from felicity.report import write_rating_report
     from felicity.report.rating_analysis import RatingAnalysis
     from felicity.report.rating_files import first_tables
     from felicity.report.rating_table import measures_table
     from felicity.report.rating_values import as_json as plain
     from felicity.report.rating_words import in_words
 
-    paths = write_rating_report(analysis, folder)
+    paths = write_with_page(analysis, folder)
     if as_json:
         print_json(plain(analysis))
     elif isinstance(analysis, RatingAnalysis):

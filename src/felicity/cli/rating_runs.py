@@ -62,7 +62,7 @@ def dry_run(study: RatingStudy, options: RunOptions, as_json: bool) -> None:
 
 def _check(study: RatingStudy, options: RunOptions) -> str:
     """Return the method; refuse what means nothing under it."""
-    options.refuse("rating", {"--format": options.format})
+    options.refuse("rating", {"--format": options.format, "--device-map": options.device_map})
     method = options.method or METHODS[0]
     if method not in METHODS:
         raise OptionError(f'got "{method}"; expected {one_of(METHODS)}', where="--method")

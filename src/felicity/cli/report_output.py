@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 def print_text_table(table: TextTable) -> None:
     """Print a table and its note."""
-    print_table(table.header, table.rows, title=table.title, left=table.left)
+    # As a line of its own: a title within a narrow table is broken to its width.
+    print(table.title)
+    print_table(table.header, table.rows, left=table.left)
     if table.note:
         print(table.note + "\n")
 

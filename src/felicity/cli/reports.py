@@ -8,12 +8,17 @@ from typing import Annotated
 
 import typer
 
+from felicity.cli import experiments
 from felicity.cli.output import JSON_OPTION
 from felicity.errors import OptionError, RunError
 
 
 def report(
-    run: Annotated[list[Path] | None, typer.Argument(help="Run folders of one study.")] = None,
+    context: typer.Context,
+    run: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Run folders of one study, or an experiment's .toml."),
+    ] = None,
     out: Path = typer.Option(None, help="Where files go; default RUN/report, or report."),
     score: str = typer.Option(
         None,
@@ -53,9 +58,13 @@ def report(
     seed: int = typer.Option(0, help="Of the resampling."),
     as_json: bool = JSON_OPTION,
 ) -> None:
-    """Print the tables of runs beside people; write them as CSV, Markdown, LaTeX, JSON."""
+    """Print the tables of runs beside people; write them in many forms, and report.html."""
     runs = run or []
-    folder = out or (runs[0] / "report" if len(runs) == 1 else Path("report"))
+    if len(runs) == 1 and experiments.is_file(runs[0]):
+        experiments.refuse_options(context)
+        experiments.report(runs[0], as_json)
+        return
+    folder = out or default_folder(runs)
     choice_only = {
         "--score": score is not None,
         "--group": bool(group),
@@ -63,7 +72,7 @@ def report(
         "--study": study is not None,
         "--intervals": intervals,
     }
-    if not runs or _paradigm(runs) == "choice":
+    if not runs or paradigm_of(runs) == "choice":
         rating_only = {
             "--as-published": as_published,
             "--unit": unit is not None,
@@ -92,7 +101,13 @@ def report(
     rating_reports.report_ratings(analysis, folder, as_json)
 
 
-def _paradigm(runs: list[Path]) -> str:
+def default_folder(runs: list[Path]) -> Path:
+    """Return where a report goes that is given no other place."""
+    return runs[0] / "report" if len(runs) == 1 else Path("report")
+
+
+def paradigm_of(runs: list[Path]) -> str:
+    """Return the paradigm of runs; it is an error where they differ."""
     from felicity.manifest import read_manifest
 
     found = [str(read_manifest(folder).get("paradigm", "choice")) for folder in runs]

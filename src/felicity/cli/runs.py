@@ -8,31 +8,38 @@ from typing import Annotated, Any
 
 import typer
 
+from felicity.cli import experiments
 from felicity.cli.options import RunOptions, parse_where
 from felicity.cli.output import JSON_OPTION, note, print_json
-from felicity.cli.studies import StudyArgument
 from felicity.errors import FelicityError, OptionError
 
 
 def run(
-    study: StudyArgument,
-    model: Annotated[
-        list[str],
-        typer.Option(
-            help="embedded:NAME, hf:ID[@REVISION], hf:FOLDER, api:PROVIDER/MODEL; may be repeated."
-        ),
+    context: typer.Context,
+    study: Annotated[
+        str, typer.Argument(help="A built-in study's name, a folder, or an experiment's .toml.")
     ],
+    model: list[str] = typer.Option(
+        [],
+        help="embedded:NAME, hf:ID[@REVISION], hf:FOLDER, api:PROVIDER/MODEL; may be repeated.",
+    ),
     out: Path = typer.Option(Path("runs"), help="Runs go to OUT/STUDY/MODEL-…"),
     folder: Path = typer.Option(None, help="The run folder itself, for one model."),
     method: str = typer.Option(
         None,
-        help="Choice: logprob, pll_within_word_l2r, pll_original (default by architecture), or "
+        help="Choice: logprob, pll_within_word_l2r, pll_original, seq2seq (by architecture), or "
         "asked, of chat models. Rating: sampled (default) or expected.",
     ),
     where: list[str] = typer.Option([], help="Only items with FACTOR=LEVEL; may be repeated."),
     limit: int = typer.Option(None, min=1, help="Only so many items (per prompting)."),
-    device: str = typer.Option("auto", help="auto, cpu, cuda or mps."),
+    device: str = typer.Option("auto", help="auto, cpu, cuda, cuda:N or mps."),
+    device_map: str = typer.Option(
+        None, help="Choice: spread a big model over devices: auto, balanced, sequential."
+    ),
     dtype: str = typer.Option("float32", help="float32, bfloat16 or float16."),
+    dtype_sample: int = typer.Option(
+        200, min=0, help="Choice: items compared with float32 under another dtype; 0 is none."
+    ),
     threads: int = typer.Option(None, min=1, help="Processor threads; default torch's."),
     trust_remote_code: bool = typer.Option(
         False, "--trust-remote-code", help="Run code that a model brings along."
@@ -41,7 +48,9 @@ def run(
     prefix: str = typer.Option(
         "auto", help="Choice: what stands before the text: auto, bos, eos, none or a token id."
     ),
-    batch_tokens: int = typer.Option(1024, min=1, help="Choice: tokens in one forward pass."),
+    batch_tokens: int = typer.Option(
+        None, min=1, help="Choice: tokens in one forward pass; default by free memory."
+    ),
     prompting: list[str] = typer.Option([], help="Rating: only these; may be repeated."),
     repeats: int = typer.Option(None, min=1, help="Rating: how often each question is put."),
     presentation: str = typer.Option(
@@ -57,13 +66,28 @@ def run(
     price_out: float = typer.Option(None, min=0, help="Chat: price of a million tokens out."),
     max_cost: float = typer.Option(None, min=0, help="Chat: stop before it costs more."),
     dry_run: bool = typer.Option(
-        False, "--dry-run", help="Chat: say what would be asked and what it may cost; ask nothing."
+        False,
+        "--dry-run",
+        help="Say what would be asked or computed, and its cost; do nothing.",
     ),
     as_json: bool = JSON_OPTION,
 ) -> None:
-    """Run a study on models; the same command again goes on where it broke off."""
+    """Run a study on models, or an experiment; the same command again goes on where it broke off.
+
+    An experiment file says models and options itself. Exit code 3: some of its runs failed.
+    """
     from felicity.study import Study, load_study
 
+    if experiments.is_file(study):
+        experiments.refuse_options(context)
+        experiments.run(Path(study), as_json)
+        return
+    if not model:
+        raise OptionError(
+            "got none; expected a model",
+            where="--model",
+            hint="`felicity models` shows how models are named",
+        )
     if folder is not None and len(model) > 1:
         raise OptionError("got several models; expected one", where="--folder", hint="use --out")
     options = RunOptions(
@@ -73,7 +97,9 @@ def run(
         where=parse_where(where),
         limit=limit,
         device=device,
+        device_map=device_map,
         dtype=dtype,
+        dtype_sample=dtype_sample,
         threads=threads,
         trust_remote_code=trust_remote_code,
         format=format_name,
@@ -111,7 +137,10 @@ def run(
     else:
         from felicity.cli import choice_runs
 
-        _run_all(model, choice_runs.prepare(loaded, options), as_json)
+        if dry_run:
+            choice_runs.dry_run(loaded, model, options, as_json)
+        else:
+            _run_all(model, choice_runs.prepare(loaded, options), as_json)
 
 
 def _run_all(models: list[str], run_one: Callable[[str], dict[str, Any]], as_json: bool) -> None:

@@ -11,11 +11,10 @@ from felicity.participants.embedded import embedded_model, fetch_embedded
 from felicity.participants.spec import ModelSpec, parse_spec
 
 if TYPE_CHECKING:
+    from felicity.scoring.prefix import Prefix
     from felicity.types import Method
 
 __all__ = ["Participant", "Plan", "open_participant", "parse_spec", "participant_from_model"]
-
-BATCH_TOKENS = 1024
 
 
 def open_participant(
@@ -24,9 +23,11 @@ def open_participant(
     method: str | None = None,
     prefix: str = "auto",
     device: str = "auto",
+    device_map: str | None = None,
+    max_memory: Mapping[int | str, str | int] | None = None,
     dtype: str = "float32",
     trust_remote_code: bool = False,
-    batch_tokens: int = BATCH_TOKENS,
+    batch_tokens: int | None = None,
     report: Callable[[str], None] = lambda _: None,
 ) -> Participant:
     """Open a model and check that its scores can be believed.
@@ -37,16 +38,21 @@ def open_participant(
         ``embedded:NAME``, or ``hf:`` with a hub id or a folder, and ``@REVISION`` if need be; a
         ``.gguf`` file loads too.
     method
-        ``logprob``, ``pll_within_word_l2r`` or ``pll_original``; by default what fits the
-        architecture in the model's configuration.
+        ``logprob``, ``pll_within_word_l2r``, ``pll_original`` or ``seq2seq``; by default what
+        fits the architecture in the model's configuration.
     prefix
-        For causal models: ``auto``, ``bos``, ``eos``, ``none`` or a token id.
+        For causal models: ``auto``, ``bos``, ``eos``, ``none`` or a token id. For
+        encoder-decoders ``auto``, or an id that is put after the decoder's own start.
     device, dtype
-        ``auto``, ``cpu``, ``cuda``, ``mps``; ``float32``, ``bfloat16``, ``float16``.
+        ``auto``, ``cpu``, ``cuda``, ``cuda:N``, ``mps``; ``float32``, ``bfloat16``, ``float16``.
+    device_map, max_memory
+        To spread a model over devices, main memory and disk (``auto``), with at most so much on
+        each (``{0: "20GiB", "cpu": "60GiB"}``).
     trust_remote_code
         Run code that the model brings along. Never asked for interactively.
     batch_tokens
-        Tokens in one forward pass, padding included.
+        Tokens in one forward pass, padding included; by default what the device's free memory
+        allows.
     report
         Called with a line for each step that takes a while.
 
@@ -67,6 +73,7 @@ def open_participant(
     ('logprob', 'id <|endoftext|> (0)')
     """
     from felicity.participants import load
+    from felicity.participants.spread import Spread
 
     named = parse_spec(spec)
     parsed, label = named, named.label
@@ -85,7 +92,12 @@ def open_participant(
     tokenizer = load.read_tokenizer(parsed, trust_remote_code)
     report(f"loading {label}")
     weights = load.read_model(
-        parsed, chosen, dtype=dtype, device=device, trust_remote_code=trust_remote_code
+        parsed,
+        chosen,
+        dtype=dtype,
+        device=device,
+        trust_remote_code=trust_remote_code,
+        spread=Spread(device_map=device_map, max_memory=max_memory) if device_map else None,
     )
     return participant_from_model(
         weights,
@@ -114,7 +126,7 @@ def participant_from_model(
     method: Method,
     label: str | None = None,
     prefix: str = "auto",
-    batch_tokens: int = BATCH_TOKENS,
+    batch_tokens: int | None = None,
     revision: str | None = None,
     notes: tuple[str, ...] = (),
     opened_with: Mapping[str, str] | None = None,
@@ -128,23 +140,29 @@ def participant_from_model(
     from felicity.participants.fingerprint import tokenizer_fingerprint, weights_fingerprint
     from felicity.participants.limits import max_tokens
     from felicity.participants.masked import MaskedParticipant
+    from felicity.participants.memory import choose_batch_tokens
+    from felicity.participants.seq2seq import Seq2SeqParticipant, decoder_start
+    from felicity.scoring.devices import input_device
     from felicity.scoring.prefix import choose_prefix
     from felicity.types import ParticipantInfo
 
     label = label or spec
-    chosen_prefix = choose_prefix(tokenizer, prefix) if method == "logprob" else None
-    first = next(model.parameters())
+    first: Prefix | None = None
+    if method == "logprob":
+        first = choose_prefix(tokenizer, prefix)
+    elif method == "seq2seq":
+        first = decoder_start(model, tokenizer, prefix)
     info = ParticipantInfo(
         spec=spec,
         label=label,
         method=method,
         architecture=type(model).__name__,
         parameters=model.num_parameters(),
-        vocabulary=int(model.config.vocab_size),
+        vocabulary=int(model.config.get_text_config(decoder=True).vocab_size),
         max_tokens=max_tokens(model.config),
-        dtype=str(first.dtype).removeprefix("torch."),
-        device=str(first.device),
-        prefix=str(chosen_prefix) if chosen_prefix else "tokenizer's special tokens",
+        dtype=str(next(model.parameters()).dtype).removeprefix("torch."),
+        device=str(input_device(model)),
+        prefix=str(first) if first else "tokenizer's special tokens",
         weights_fingerprint=weights_fingerprint(model),
         tokenizer_fingerprint=tokenizer_fingerprint(tokenizer),
         revision=revision,
@@ -152,13 +170,11 @@ def participant_from_model(
         notes=notes,
         opened_with=opened_with or {},
     )
-    if chosen_prefix is not None:
-        return CausalParticipant(
-            model=model,
-            tokenizer=tokenizer,
-            info=info,
-            prefix=chosen_prefix,
-            batch_tokens=batch_tokens,
+    size = batch_tokens or choose_batch_tokens(model)
+    if first is not None:
+        kind = CausalParticipant if method == "logprob" else Seq2SeqParticipant
+        return kind(
+            model=model, tokenizer=tokenizer, info=info, prefix=first, batch_tokens=size
         ).checked()
     if tokenizer.mask_token_id is None:
         raise ModelError(
@@ -167,5 +183,5 @@ def participant_from_model(
             hint="a causal model is asked with --method logprob",
         )
     return MaskedParticipant(
-        model=model, tokenizer=tokenizer, info=info, batch_tokens=batch_tokens
+        model=model, tokenizer=tokenizer, info=info, batch_tokens=size
     ).checked()

@@ -15,13 +15,14 @@ from felicity.types import ParticipantInfo, TextPair, TokenScores
 class Plan:
     """Texts encoded and cut into batches, before anything is scored.
 
-    ``batches`` hold indices into ``encoded``; each index occurs once. ``packed`` says that common
-    beginnings are computed once (causal models only).
+    ``batches`` hold indices into ``encoded``; each index occurs once. ``way`` is how they are
+    scored: ``plain``, or for causal models ``rows`` or ``tree``, which compute common beginnings
+    once, or ``masked`` or ``seq2seq``.
     """
 
     encoded: tuple[Encoded, ...]
     batches: tuple[tuple[int, ...], ...]
-    packed: bool = False
+    way: str = "plain"
 
 
 def check_ids(model: Any, encoded: Sequence[Encoded], label: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from typing import Any
 
 # Where a model came from, what wrote it, and how it generates: nothing that changes its scores.
@@ -33,12 +34,26 @@ def weights_fingerprint(model: Any) -> str:
     digest = hashlib.blake2b(digest_size=16)
     config = {k: v for k, v in model.config.to_dict().items() if k not in NO_PART_OF_THE_MODEL}
     digest.update(json.dumps(config, sort_keys=True, default=str).encode())
-    for name, tensor in sorted(model.state_dict().items()):
+    for name, tensor in _weights(model):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
         plain = tensor.detach().cpu().contiguous().reshape(-1)
         if plain.numel():
             digest.update(memoryview(plain.view(torch.uint8).numpy()))
     return digest.hexdigest()
+
+
+def _weights(model: Any) -> Iterator[tuple[str, Any]]:
+    """Yield names and weights, sorted; one that rests on disk is fetched for the while."""
+    for name, tensor in sorted(model.state_dict().items()):
+        if tensor.device.type != "meta":
+            yield name, tensor
+            continue
+        from accelerate.utils import align_module_device
+
+        path, _, own = name.rpartition(".")
+        module = model.get_submodule(path)
+        with align_module_device(module, "cpu"):
+            yield name, module.state_dict()[own]
 
 
 def tokenizer_fingerprint(tokenizer: Any) -> str:

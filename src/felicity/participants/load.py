@@ -8,10 +8,18 @@ from typing import Any
 from felicity.errors import ModelError, OptionError, one_of
 from felicity.participants.quiet import quiet_transformers
 from felicity.participants.spec import ModelSpec
-from felicity.types import Method
+from felicity.participants.spread import Spread
+from felicity.types import METHODS, Method
 
+LOADERS: dict[Method, str] = {
+    "logprob": "AutoModelForCausalLM",
+    "pll_within_word_l2r": "AutoModelForMaskedLM",
+    "pll_original": "AutoModelForMaskedLM",
+    "seq2seq": "AutoModelForSeq2SeqLM",
+}
 DTYPES = ("float32", "bfloat16", "float16")
-MASKED_METHODS: tuple[Method, ...] = ("pll_within_word_l2r", "pll_original")
+# The architectures whose language-model head has a name of another form.
+SEQ2SEQ_NAMES = ("ForConditionalGeneration", "MTModel", "EncoderDecoderModel", "WithLMHeadModel")
 
 
 def choose_device(device: str) -> str:
@@ -74,29 +82,28 @@ def choose_method(spec: ModelSpec, config: Any, asked: str | None) -> Method:
     Raises
     ------
     ModelError
-        Where the architecture is no language model that can be scored yet, or is not said.
+        Where the architecture is no language model that can be scored, or is not said.
     """
     if asked is not None:
-        if asked == "logprob":
-            return "logprob"
-        for method in MASKED_METHODS:
+        for method in METHODS:
             if asked == method:
                 return method
-        raise OptionError(
-            f'got "{asked}"; expected {one_of(("logprob", *MASKED_METHODS))}', where="--method"
-        )
+        raise OptionError(f'got "{asked}"; expected {one_of(METHODS)}', where="--method")
     architectures = getattr(config, "architectures", None) or []
     name = str(architectures[0]) if architectures else _only_head(config.model_type)
+    if getattr(config, "is_encoder_decoder", False) and name.endswith(SEQ2SEQ_NAMES):
+        return "seq2seq"
     if name.endswith(("ForCausalLM", "LMHeadModel")):
         return "logprob"
     if name.endswith("ForMaskedLM"):
         return "pll_within_word_l2r"
     raise ModelError(
         f'architecture: got "{name or "nothing"}" ({config.model_type}); expected a causal or a '
-        "masked language model (…ForCausalLM, …LMHeadModel, …ForMaskedLM)",
+        "masked language model, or an encoder-decoder (…ForCausalLM, …LMHeadModel, …ForMaskedLM, "
+        "…ForConditionalGeneration)",
         where=spec.text,
-        hint="if the weights do hold a language-model head, say which with --method logprob or "
-        "--method pll_within_word_l2r",
+        hint="if the weights do hold a language-model head, say which with --method logprob, "
+        "--method pll_within_word_l2r or --method seq2seq",
     )
 
 
@@ -116,24 +123,35 @@ def _only_head(model_type: str) -> str:
 
 
 def read_model(
-    spec: ModelSpec, method: Method, *, dtype: str, device: str, trust_remote_code: bool
+    spec: ModelSpec,
+    method: Method,
+    *,
+    dtype: str,
+    device: str,
+    trust_remote_code: bool,
+    spread: Spread | None = None,
 ) -> Any:
-    """Load the weights under the head that the method needs, in eval mode, on a device.
+    """Load the weights under the head that the method needs, in eval mode, where they are to be.
 
     Raises
     ------
     ModelError
         Where it cannot be loaded, or weights are missing and would be random.
+    OptionError
+        For a device or dtype that is not there, or a device beside ``spread``.
     """
-    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
+    import transformers
 
-    loader = AutoModelForCausalLM if method == "logprob" else AutoModelForMaskedLM
+    loader = getattr(transformers, LOADERS[method])
+    placed = spread.options(device) if spread is not None else {}
+    torch_device = choose_device(device)
     model, loading = _call(
         spec,
         loader.from_pretrained,
         trust_remote_code,
         dtype=choose_dtype(dtype),
         output_loading_info=True,
+        **placed,
     )
     missing = sorted(loading.get("missing_keys", ()))
     if missing:
@@ -143,7 +161,7 @@ def read_model(
             where=spec.text,
             hint=f"these files do not hold a model for {method}; try another --method",
         )
-    return model.eval().to(choose_device(device))
+    return model.eval() if spread is not None else model.eval().to(torch_device)
 
 
 def tokenizer_notes(spec: ModelSpec, tokenizer: Any) -> tuple[str, ...]:
@@ -185,7 +203,7 @@ def _call(spec: ModelSpec, loader: Any, trust_remote_code: bool, **options: Any)
     try:
         with quiet_transformers():
             return loader(spec.source, trust_remote_code=trust_remote_code, **options)
-    except (OSError, ValueError, AttributeError, ImportError, KeyError, RuntimeError) as error:
+    except (OSError, ValueError, AttributeError, ImportError, LookupError, RuntimeError) as error:
         raise _explain(spec, error, trust_remote_code) from error
 
 

@@ -72,11 +72,13 @@ def open_local_chat(
         folder = fetch_embedded(model, report)
         parsed, label = ModelSpec(text=spec, kind="hf", source=str(folder)), model.label
     config = load.read_config(parsed, trust_remote_code)
-    if load.choose_method(parsed, config, None) != "logprob":
+    fitting = load.choose_method(parsed, config, None)
+    if fitting != "logprob":
+        kind = "an encoder-decoder" if fitting == "seq2seq" else "a masked model"
         raise ModelError(
-            f"got a masked model; expected a causal one for {method}",
+            f"got {kind}; expected a causal model for {method}",
             where=spec,
-            hint="a masked model cannot reply; it takes part in choice studies",
+            hint=f"{kind} takes part in choice studies, under --method {fitting}",
         )
     tokenizer = load.read_tokenizer(parsed, trust_remote_code)
     report(f"loading {label}")

@@ -160,7 +160,7 @@ class ReplyJournal(Store):
             where = "WHERE final = 1 AND (version IS NULL OR version != ?)"
             given = (unparsed_by,)
         query = f"""
-            SELECT replies.*, messages, value, status, version
+            SELECT replies.*, messages, value, status, span, version
             FROM replies JOIN prompts USING (prompt) LEFT JOIN parsed USING (reply)
             {where} ORDER BY trial_id, reply"""
         with self._explained():
@@ -261,5 +261,13 @@ def _row(cells: Mapping[str, Any]) -> Row:
         attempt=attempt,
         value=cells["value"],
         status=cells["status"],
+        span=_span(cells["span"]),
         parser_version=cells["version"],
     )
+
+
+def _span(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    start, end = json.loads(text)
+    return start, end

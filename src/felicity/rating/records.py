@@ -39,13 +39,17 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """An attempt as it lies in the journal, with its number and what a parser made of it."""
+    """An attempt as it lies in the journal, with its number and what a parser made of it.
+
+    ``span`` is where in the reply the value stands, in characters from and to.
+    """
 
     number: int
     created: str
     attempt: Attempt
     value: float | None
     status: str | None
+    span: tuple[int, int] | None
     parser_version: str | None
 
 

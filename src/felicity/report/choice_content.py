@@ -97,7 +97,7 @@ def _tables(analysis: Analysis, found: ChoiceFindings) -> tuple[TextTable, ...]:
             concordance_table(found.statistics),
             correlations_table(found.statistics, design),
         ]
-    if found.gains or found.gain_remarks:
+    if found.gains:
         tables.append(gains_table(found.gains, found.gain_remarks, design))
     if found.model is not None:
         tables.append(mixed_model_table(found.model, design.factor))

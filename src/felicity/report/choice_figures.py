@@ -36,7 +36,6 @@ def accuracy_figure(
             "level:N", sort=[level.short for level in design.levels], title=None, axis=_names_axis()
         ),
         yOffset=alt.YOffset("participant:N", sort=names),
-        color=alt.Color("participant:N", sort=names, legend=None),
     )
     accuracy = alt.X(
         "accuracy:Q", title="Accuracy", scale=alt.Scale(domain=[0, 1]), axis=share_axis()
@@ -44,14 +43,14 @@ def accuracy_figure(
     legend = alt.Legend(title=None, orient="bottom", columns=1, direction="vertical")
     dots = base.mark_point(filled=True, opacity=1).encode(
         x=accuracy,
-        shape=alt.Shape("participant:N", sort=names, legend=legend, scale=_shapes(len(names))),
-        color=alt.Color("participant:N", sort=names, legend=legend, scale=_colours(len(names))),
+        shape=alt.Shape("participant:N", sort=names, legend=legend, scale=_scale(names, SHAPES)),
+        color=alt.Color("participant:N", sort=names, legend=legend, scale=_scale(names, COLOURS)),
         tooltip=["participant:N", "level:N", "accuracy:Q", "interval:N", "n:Q"],
     )
     bars = base.mark_rule(strokeWidth=1).encode(
         x=alt.X("low:Q", title="Accuracy"),
         x2="high:Q",
-        color=alt.Color("participant:N", sort=names, legend=legend, scale=_colours(len(names))),
+        color=alt.Color("participant:N", sort=names, legend=legend, scale=_scale(names, COLOURS)),
     )
     step = max(30, 7 * len(names) + 6)
     chart = (reference_rule("x", 0.5) + bars + dots).properties(
@@ -94,7 +93,7 @@ def correlations_figure(statistics: Sequence[GroupStatistics], design: Design) -
         name="figure1",
         title=f"Correlations between {design.factor}s across models",
         caption=f"Pearson's r of accuracies between {design.factor}s across the models of a group, "
-        "with 95 % intervals by Fisher's z. With four models an interval spans nearly everything; "
+        "with 95 % intervals by Fisher's z. With four models they are very wide; "
         "with three there is none.",
         chart=chart,
     )
@@ -115,7 +114,7 @@ def _heat_map(one: GroupStatistics, titles: Sequence[str]) -> Any:
                     "shown": "–" if found.r is None else two(found.r),
                     "interval": bounds(found.interval),
                     "n": found.n,
-                    "dark": found.r is not None and abs(found.r) > 0.6,
+                    "dark": found.r is not None and abs(found.r) > 0.85,
                 }
             )
     base = alt.Chart(alt.Data(values=rows)).encode(
@@ -154,6 +153,7 @@ def choices_figure(model: ModelChoices, design: Design, number_of: int) -> Figur
         if choice.accuracy is not None
     ]
     scores = list(SCORE_NAMES.values())
+    below = legend_below(2)
     dots = (
         alt.Chart()
         .mark_point(filled=True, opacity=1)
@@ -163,8 +163,8 @@ def choices_figure(model: ModelChoices, design: Design, number_of: int) -> Figur
             ),
             y=alt.Y("level:N", sort=list(titles.values()), title=None, axis=_names_axis()),
             yOffset=alt.YOffset("score:N", sort=scores),
-            color=alt.Color("score:N", sort=scores, title="Score", legend=legend_below(2)),
-            shape=alt.Shape("score:N", sort=scores, title="Score", legend=legend_below(2)),
+            color=alt.Color("score:N", title="Score", legend=below, scale=_scale(scores, COLOURS)),
+            shape=alt.Shape("score:N", title="Score", legend=below, scale=_scale(scores, SHAPES)),
             tooltip=["format:N", "score:N", "level:N", "accuracy:Q", "interval:N", "n:Q"],
         )
     )
@@ -223,13 +223,9 @@ def legend_below(columns: int) -> Any:
     return alt.Legend(orient="bottom", columns=columns, titleOrient="left")
 
 
-def _shapes(count: int) -> Any:
+def _scale(domain: Sequence[str], values: Sequence[str]) -> Any:
+    """Give each name a value; equal domains of colour and shape make one legend of both."""
     import altair as alt
 
-    return alt.Scale(range=[SHAPES[place % len(SHAPES)] for place in range(count)])
-
-
-def _colours(count: int) -> Any:
-    import altair as alt
-
-    return alt.Scale(range=[COLOURS[place % len(COLOURS)] for place in range(count)])
+    chosen = [values[place % len(values)] for place in range(len(domain))]
+    return alt.Scale(domain=list(domain), range=chosen)

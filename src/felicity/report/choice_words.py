@@ -68,7 +68,7 @@ def cautions(found: ChoiceFindings, analysis: Analysis) -> tuple[str, ...]:
             said.append(
                 f"{model.name}: score and format alone move {level} by up to {number(move)}."
             )
-    return (*said, *_group_cautions(found))
+    return (*said, *found.gain_remarks, *_group_cautions(found))
 
 
 def _group_cautions(found: ChoiceFindings) -> list[str]:

@@ -109,9 +109,8 @@ def _choices(run: Run, score: str, common: set[str], design: Design, seed: int) 
                 usable=usable,
             )
         )
-    values = [choice.accuracy for choice in found]
-    known = [value for value in values if value is not None]
-    mean = float(np.mean(known)) if len(known) == len(values) else None
+    known = [choice.accuracy for choice in found if choice.accuracy is not None]
+    mean = float(np.mean(known)) if len(known) == len(found) else None
     usable = sum(choice.usable for choice in found)
     overall = Choice(
         format=fmt, score=score, level=OVERALL, accuracy=mean, interval=None, usable=usable

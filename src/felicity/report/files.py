@@ -32,6 +32,7 @@ def as_json(analysis: Analysis) -> dict[str, Any]:
                 "format": told["format"]["name"],
                 "prefix": told["participant"].get("prefix"),
                 "dtype": told["participant"].get("dtype"),
+                "precision": told.get("precision"),
                 "complete": result.run.complete,
                 "statuses": dict(result.statuses),
                 "cells": {key: _plain_cell(cell) for key, cell in result.cells.items()},

@@ -186,7 +186,7 @@ def correlations_table(statistics: Sequence[GroupStatistics], design: Design) ->
         header=("Group", "Pair", "r", "95 % interval", "n"),
         rows=tuple(rows),
         note="Pearson's r; intervals by Fisher's z with the number of models as n. Four models say "
-        "little: their interval is nearly as wide as can be. Fewer have none, and two models give "
+        "little, as the intervals show. Fewer have none, and two models give "
         "±1 whatever they do, so that no r is shown.",
     )
 

@@ -58,14 +58,14 @@ def mixed_model_table(model: MixedModel, factor: str) -> TextTable:
         )
     return TextTable(
         name="mixed_model",
-        title=f"Logistic mixed model: won ~ {factor} × model, with a random dialogue",
+        title=f"Logistic mixed model: won ~ {factor} × model + (1 | dialogue)",
         header=("Effect", "χ²", "df", "p"),
         rows=tuple(
             (name, f"{test.chi2:.2f}", str(test.df), p_value(test.p)) for name, test in model.tests
         ),
         left=1,
         note="Likelihood-ratio tests: each effect beside the fit without it, the interaction "
-        "beside both effects. A row is a dialogue of a model, won where more than half of its copies are."
+        "beside both. A row is a dialogue of a model, won where most of its copies are."
         + fitted
         + "".join(f" {remark}" for remark in model.remarks),
     )

@@ -10,7 +10,7 @@ import polars as pl
 
 from felicity.report.analysis import ParticipantResult
 from felicity.report.groups import Grouping, Member
-from felicity.stats.accuracy import TIE
+from felicity.stats.accuracy import TIE, Floats
 from felicity.stats.compare import holm
 from felicity.stats.gains import Gain, paired_gain
 from felicity.stats.mixed_logit import (
@@ -142,7 +142,7 @@ def mixed_model(
     rows, halves = _rows(results, names, design)
     if len(names) < 2:
         return _unfitted(f"got {len(names)} model; expected two or more.")
-    remarks = [f"{halves} dialogues won in just half of their copies are left out."] * bool(halves)
+    remarks = [f"Left out, won in just half of their copies: {halves}."] if halves else []
     shares = rows.group_by(design.factor, "model").agg(
         pl.col("won").mean().alias("share"), pl.len().alias("n")
     )
@@ -208,5 +208,6 @@ def _fit(
     )
 
 
-def _dummies(values: Sequence[object], kinds: Sequence[object]) -> np.ndarray:
-    return np.array([[float(value == kind) for kind in kinds] for value in values])
+def _dummies(values: Sequence[object], kinds: Sequence[object]) -> Floats:
+    rows = [[float(value == kind) for kind in kinds] for value in values]
+    return np.array(rows, dtype=np.float64)

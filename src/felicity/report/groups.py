@@ -167,13 +167,10 @@ def _find(wanted: str, known: Mapping[str, Member]) -> str:
     found = [key for key, member in known.items() if _means(wanted, key, member)]
     if len(found) == 1:
         return found[0]
+    candidates = [member for key, member in known.items() if not found or key in found]
     listed = "; ".join(
-        member.name
-        if key.startswith("published:")
-        else f"{member.name} ({member.result.run.folder})"
-        for key, member in known.items()
-        if not found or key in found
-        if member.result is not None or key.startswith("published:")
+        f"{member.name} ({member.result.run.folder})" if member.result else member.name
+        for member in candidates
     )
     if found:
         raise OptionError(

@@ -120,8 +120,8 @@ def calibration_figure(found: Margins, number_of: int) -> Figure | None:
         name=f"calibration_{number_of}",
         title=f"{found.name}, format {found.format}: calibration",
         caption=f"{found.name}, format {found.format}: accuracy of items in bins of about equal "
-        f"number by width of the margin ({found.score}), with 95 % intervals over dialogues. On the "
-        f"dashed line a margin is right as often as it claims. Expected calibration error {two(error)}"
-        f" over {found.calibration.n} items.",
+        f"number by width of the margin ({found.score}), with 95 % intervals over dialogues. On "
+        "the dashed line a margin is right as often as it claims. Expected calibration error "
+        f"{two(error)} over {found.calibration.n} items.",
         chart=(diagonal + bars + line + dots).properties(width=COLUMN - 40, height=130),
     )

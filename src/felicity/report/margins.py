@@ -101,18 +101,18 @@ def calibration_table(found: Sequence[Margins]) -> TextTable | None:
         if one.calibration is None or one.calibration.error is None:
             continue
         errors.append(f"{one.name}, {one.format}: {three(one.calibration.error)}")
-        for part in one.calibration.bins:
-            rows.append(
-                (
-                    one.name,
-                    one.format,
-                    f"{part.low:.2f} to {part.high:.2f}",
-                    str(part.n),
-                    number(part.confidence),
-                    number(part.accuracy),
-                    bounds(part.interval),
-                )
+        rows += [
+            (
+                one.name,
+                one.format,
+                f"{part.low:.2f} to {part.high:.2f}",
+                str(part.n),
+                number(part.confidence),
+                number(part.accuracy),
+                bounds(part.interval),
             )
+            for part in one.calibration.bins
+        ]
     if not rows:
         return None
     return TextTable(
@@ -129,8 +129,8 @@ def calibration_table(found: Sequence[Margins]) -> TextTable | None:
         ),
         rows=tuple(rows),
         left=2,
-        note="Bins of about equal number; ties are in none. Expected: mean of the logistic function "
-        "of |margin|. Intervals over dialogues. Expected calibration error: "
+        note="Bins of about equal number; ties are in none. Expected: mean of the logistic "
+        "function of |margin|. Intervals over dialogues. Expected calibration error: "
         f"{'; '.join(errors)}.",
     )
 

@@ -75,8 +75,8 @@ def _participant(name: str, result: ParticipantResult) -> str:
     text = f"{name} ({'; '.join(facts)}) was measured by {METHOD_WORDS.get(method, method)}"
     if isinstance(result.run, Run):
         text += (
-            f", in {told['dtype']}, dialogue format {result.run.manifest['format']['name']}, prefix "
-            f"policy {told['prefix']}; {asked} items were usable"
+            f", in {told['dtype']}, dialogue format {result.run.manifest['format']['name']}, "
+            f"prefix policy {told['prefix']}; {asked} items were usable"
         )
         if told.get("instruct"):
             text += "; it is instruction-tuned and was read as plain text, without chat template"
@@ -116,8 +116,9 @@ def _statistics(analysis: Analysis) -> str:
         "permutation tests over dialogues, Holm-corrected."
     )
     if analysis.people:
-        sources = {group.label: group.source for group in analysis.study.reference}
-        listed = "; ".join(f"{label}: {sources.get(label, '')}" for label in analysis.people)
+        listed = join_names(
+            [f"{label}, {cells[OVERALL].asked} answers" for label, cells in analysis.people.items()]
+        )
         text += f" People's accuracies ({listed}) have Wilson's intervals over answers."
     return text
 
@@ -130,9 +131,9 @@ def _groups(grouping: Grouping, analysis: Analysis) -> list[str]:
     )
     factor = analysis.study.design.factor
     return [
-        f"Models were grouped ({listed}). Agreement on which {factor}s are hard is Kendall's W with "
-        "the correction for ties; correlations are Pearson's r over the models of a group with "
-        "intervals by Fisher's z; gains between groups are paired over the items of the same "
+        f"Models were grouped ({listed}). Agreement on which {factor}s are hard is Kendall's W "
+        "with the correction for ties; correlations are Pearson's r over the models of a group, "
+        "with intervals by Fisher's z; gains between groups are paired over the items of the same "
         "architecture, with bootstrap intervals and sign-flip tests over dialogues, Holm-corrected."
     ]
 

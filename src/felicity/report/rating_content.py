@@ -14,10 +14,10 @@ from felicity.report.rating_analysis import RatingAnalysis, RatingResult
 from felicity.report.rating_cells import CellPair
 from felicity.report.rating_methods import rating_methods
 from felicity.report.rating_replies import RatingDescription, RatingReplies
-from felicity.report.rating_table import effects_table, measures_table, names_of
+from felicity.report.rating_table import effects_table, measures_table, names_of, with_interval
 from felicity.report.rating_tables import paper_tables, statuses_table, usable_table
 from felicity.report.rating_values import as_json
-from felicity.report.rating_words import careful, nothing_to_compare, with_interval
+from felicity.report.rating_words import careful, nothing_to_compare
 from felicity.report.text_table import NONE, TextTable
 from felicity.stats.accuracy import Interval
 from felicity.stats.alignment import MEASURES

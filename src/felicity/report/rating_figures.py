@@ -72,7 +72,7 @@ def _cells(analysis: RatingDescription, cells: pl.DataFrame, width: int) -> Figu
 
 def _cell_panel(
     cells: pl.DataFrame, name: str, analysis: RatingDescription, side: int, *, left: bool
-) -> alt.LayerChart:
+) -> alt.LayerChart | alt.FacetChart:
     scale = analysis.study.scale
     promptings = list(dict.fromkeys(result.prompting for result in analysis.results))
     ends = alt.Scale(domain=[scale.low, scale.high], nice=False)
@@ -130,11 +130,20 @@ def _ratios(ratios: pl.DataFrame, width: int) -> Figure:
 def _ratio_block(ratios: pl.DataFrame, kind: str, step: int) -> alt.FacetChart:
     names, promptings = names_in(ratios, "participant"), names_in(ratios, "prompting")
     part = ratios.filter(factors=kind)
-    bare = {"domain": False, "ticks": False, "grid": False}
     columns = ("esr", "low", "high", "model_effect", "people_effect")
     base = alt.Chart().encode(
-        x=alt.X("prompting:N", title=None, sort=promptings, axis=alt.Axis(labelAngle=0, **bare)),
-        y=alt.Y("attribute:N", title=kind, sort=names_in(part, "attribute"), axis=alt.Axis(**bare)),
+        x=alt.X(
+            "prompting:N",
+            title=None,
+            sort=promptings,
+            axis=alt.Axis(labelAngle=0, domain=False, ticks=False, grid=False),
+        ),
+        y=alt.Y(
+            "attribute:N",
+            title=kind,
+            sort=names_in(part, "attribute"),
+            axis=alt.Axis(domain=False, ticks=False, grid=False),
+        ),
         tooltip=["participant:N", "prompting:N", "attribute:N", "factors:N", *rounded(*columns)],
     )
     colours = alt.Scale(
@@ -179,7 +188,9 @@ def _deviations(deviations: pl.DataFrame, analysis: RatingAnalysis) -> Figure:
     )
 
 
-def _deviation_panel(part: pl.DataFrame, name: str, top: float, *, last: bool) -> alt.LayerChart:
+def _deviation_panel(
+    part: pl.DataFrame, name: str, top: float, *, last: bool
+) -> alt.LayerChart | alt.FacetChart:
     measures = list(CDS.values())
     ends = alt.Scale(domain=[0, max(top, 1)], nice=True)
     kinds, below = alt.Scale(domain=measures), legend_below(None)

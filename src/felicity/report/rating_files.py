@@ -22,10 +22,7 @@ from felicity.report.text_table import TextTable, as_latex, as_markdown
 
 
 def write_rating_report(analysis: RatingDescription, folder: Path) -> Mapping[str, Path]:
-    """Write the report: that of `write_content`, and table.md, table.tex and CSV files.
-
-    The CSV files are measures.csv, effects.csv, cells.csv and statuses.csv; where there was nothing
-    to compare with the first two are missing.
+    """Write the report: that of `write_content`, and the texts of `rating_texts`.
 
     Returns
     -------
@@ -37,6 +34,14 @@ def write_rating_report(analysis: RatingDescription, folder: Path) -> Mapping[st
     RunError
         Where the folder cannot be written.
     """
+    return write_content(rating_content(analysis), folder, rating_texts(analysis))
+
+
+def rating_texts(analysis: RatingDescription) -> dict[str, str]:
+    """Return table.md, table.tex, measures.csv, effects.csv, cells.csv and statuses.csv, by name.
+
+    Where there was nothing to compare with, measures and effects are missing.
+    """
     tables = first_tables(analysis)
     words = "\n\n".join(in_words(analysis))
     more = {
@@ -47,7 +52,7 @@ def write_rating_report(analysis: RatingDescription, folder: Path) -> Mapping[st
     }
     if isinstance(analysis, RatingAnalysis):
         more |= {"measures.csv": measures_csv(analysis), "effects.csv": effects_csv(analysis)}
-    return write_content(rating_content(analysis), folder, more)
+    return more
 
 
 def first_tables(analysis: RatingDescription) -> tuple[TextTable, TextTable]:

@@ -136,18 +136,18 @@ def profile_marks(analysis: RatingDescription) -> pl.DataFrame:
     Factors that have neither role stay apart in ``panel``, after the attribute.
     """
     roles = roles_of(analysis.study)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for start, result in _parts(analysis):
         for cell in result.design_cells:
             place = {**start, **_place(cell, roles)}
-            own = {
+            own: dict[str, Any] = {
                 "who": start["participant"],
                 "mean": cell.mean,
                 "low": cell.low,
                 "high": cell.high,
                 "n": f"{cell.usable} of {cell.asked}",
             }
-            people = {
+            people: dict[str, Any] = {
                 "who": PEOPLE,
                 "mean": cell.people_mean,
                 "low": cell.people_low,

@@ -62,7 +62,7 @@ def _profile(
     )
 
 
-def _profile_layers(name: str, analysis: RatingDescription) -> alt.LayerChart:
+def _profile_layers(name: str, analysis: RatingDescription) -> alt.LayerChart | alt.FacetChart:
     """Layer lines, intervals and points; data come with the panels."""
     roles, study = roles_of(analysis.study), analysis.study
     low, high = study.scale.low, study.scale.high

@@ -102,12 +102,11 @@ def _magnitude(result: RatingResult) -> list[str]:
 
 def careful(result: RatingReplies, analysis: RatingDescription) -> list[str]:
     """Say what to be careful about: what is missing, uneven, unstable, alike or not complete."""
-    compared = isinstance(result, RatingResult)
     found = [
         *_missing(result, analysis),
         *_mismatches(result),
-        *(_uneven(result) if compared else []),
-        *(_unstable(result, analysis) if compared else []),
+        *(_uneven(result) if isinstance(result, RatingResult) else []),
+        *(_unstable(result, analysis) if isinstance(result, RatingResult) else []),
         *_alike(result),
         *_spread(result),
     ]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
+from felicity.precision import in_words as in_words_of_precision
 from felicity.report.analysis import OVERALL, Analysis, Cell, ParticipantResult, _counts
 from felicity.report.table import names_of, number
 from felicity.stats.orders import OrderEffects
@@ -60,6 +62,7 @@ def _about(name: str, result: ParticipantResult, analysis: Analysis) -> str:
     for group in analysis.people:
         text += _beside(group, known, short)
     text += "".join(_moves(group, rows) for group, rows in result.variants.items())
+    text += _precision_words(told)
     missing = overall.asked - overall.usable
     if result.orders is not None:
         text += f" {_order_words(result.orders)}"
@@ -83,6 +86,16 @@ def _moves(group: str, rows: Mapping[str, Mapping[str, float]]) -> str:
     return (
         f" Over variants of {group} it lies between {number(min(means))} and {number(max(means))}."
     )
+
+
+def _precision_words(told: Mapping[str, Any]) -> str:
+    """Say what a coarser dtype does to the choices, as far as it is known."""
+    dtype = told["participant"].get("dtype", "float32")
+    if dtype == "float32":
+        return ""
+    if "precision" not in told:
+        return f" It was computed in {dtype}, which was not compared with float32."
+    return f" It was computed in {dtype}: {in_words_of_precision(told['precision'])}."
 
 
 def _order_words(orders: OrderEffects) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from felicity.scoring.devices import input_device
 from felicity.scoring.encode import Encoded
 from felicity.types import TokenScores
 
@@ -15,6 +16,13 @@ from felicity.types import TokenScores
 def takes_positions(model: Any) -> bool:
     """Whether the model can compute logits at chosen positions only."""
     return "logits_to_keep" in inspect.signature(model.forward).parameters
+
+
+def without_cache(model: Any) -> dict[str, bool]:
+    """Return what tells a model to keep no cache: nothing where its own code knows of none."""
+    named = inspect.signature(model.forward).parameters.values()
+    knows = any(p.name == "use_cache" or p.kind is p.VAR_KEYWORD for p in named)
+    return {"use_cache": False} if knows else {}
 
 
 @torch.inference_mode()
@@ -39,7 +47,7 @@ def score_causal(model: Any, batch: Sequence[Encoded], *, pad_id: int) -> list[T
     for row, one in enumerate(batch):
         ids[row, : len(one.ids)] = torch.tensor(one.ids)
         mask[row, : len(one.ids)] = 1
-    device = next(model.parameters()).device
+    device = input_device(model)
     # The logits that predict position p stand at p - 1.
     low = min(one.start for one in batch) - 1
     high = max(one.stop for one in batch) - 1
@@ -48,7 +56,7 @@ def score_causal(model: Any, batch: Sequence[Encoded], *, pad_id: int) -> list[T
         inputs["logits_to_keep"] = torch.arange(low, high, device=device)
     else:
         low = 0
-    logits = model(**inputs, use_cache=False).logits
+    logits = model(**inputs, **without_cache(model)).logits
     scores = []
     for row, one in enumerate(batch):
         needed = logits[row, one.start - 1 - low : one.stop - 1 - low].float()

@@ -8,7 +8,10 @@ from typing import Any
 import torch
 
 from felicity.scoring.causal import token_scores
+from felicity.scoring.devices import input_device
 from felicity.scoring.encode import Encoded
+from felicity.scoring.head import log_probs_of
+from felicity.scoring.narrow import narrow_last
 from felicity.scoring.packed import only_at
 from felicity.types import Method, TokenScores
 
@@ -42,6 +45,7 @@ def score_masked(
     mask_id: int,
     max_tokens: int,
     head: Any | None = None,
+    narrow: bool = False,
 ) -> list[TokenScores]:
     """Score the answers of texts that all have one length, so that nothing is padded.
 
@@ -55,6 +59,9 @@ def score_masked(
         At most this many tokens in one forward pass: a long text goes through in chunks.
     head
         The vocabulary head, to compute logits at masked positions only; without it all are.
+    narrow
+        Compute the encoder's last layer at masked positions only (`felicity.scoring.narrow`);
+        changes no score.
 
     Returns
     -------
@@ -62,36 +69,72 @@ def score_masked(
         Natural-log probabilities of each answer token, from a log-softmax in float32; its word's
         later tokens hidden or not as the method says; the context is always visible.
     """
-    rows: list[tuple[int, int]] = [
-        (index, target) for index, one in enumerate(batch) for target in range(one.start, one.stop)
-    ]
+    copies, places = masked_copies(batch, method=method, mask_id=mask_id)
     width = len(batch[0].ids)
     step = max(1, max_tokens // width)
-    device = next(model.parameters()).device
-    values: list[list[float]] = [[] for _ in batch]
-    for first in range(0, len(rows), step):
-        chunk = rows[first : first + step]
-        ids = torch.tensor([batch[index].ids for index, _ in chunk])
-        for row, (index, target) in enumerate(chunk):
-            ids[row, masked_positions(batch[index], target, method)] = mask_id
-        targets = [target for _, target in chunk]
-        logits = _logits_at(model, ids.to(device), targets, head)
-        wanted = torch.tensor([batch[index].ids[target] for index, target in chunk], device=device)
-        chosen = logits.gather(1, wanted[:, None])[:, 0] - logits.logsumexp(dim=1)
-        for (index, _), value in zip(chunk, chosen.tolist(), strict=True):
-            values[index].append(value)
+    device = input_device(model)
+    wanted: list[list[tuple[int, int]]] = [[] for _ in copies]
+    for index, (one, rows) in enumerate(zip(batch, places, strict=True)):
+        for target, row in enumerate(rows, start=one.start):
+            wanted[row].append((index, target))
+    values = [[0.0] * len(rows) for rows in places]
+    for first in range(0, len(copies), step):
+        chunk = copies[first : first + step]
+        ids = torch.tensor([ids for ids, _ in chunk], device=device)
+        at = torch.tensor([target for _, target in chunk], device=device)
+        logits = _logits_at(model, ids, at, head, narrow)
+        asked = [
+            (row, index, target)
+            for row, pairs in enumerate(wanted[first : first + step])
+            for index, target in pairs
+        ]
+        where = torch.tensor([row for row, _, _ in asked], device=device)
+        tokens = torch.tensor([batch[i].ids[target] for _, i, target in asked], device=device)
+        found = log_probs_of(logits, where, tokens).tolist()
+        for (_, index, target), value in zip(asked, found, strict=True):
+            values[index][target - batch[index].start] = value
     return [token_scores(one, log_probs) for one, log_probs in zip(batch, values, strict=True)]
 
 
+def masked_copies(
+    batch: Sequence[Encoded], *, method: Method, mask_id: int
+) -> tuple[list[tuple[tuple[int, ...], int]], list[list[int]]]:
+    """Make the masked copies of texts, each once.
+
+    Texts that differ at hidden places alone have a copy in common.
+
+    Returns
+    -------
+    copies, places
+        Ids with the mask in them and the place that is asked for; and for each text the number
+        of the copy for each of its answer tokens.
+    """
+    copies: dict[tuple[tuple[int, ...], int], int] = {}
+    places = []
+    for one in batch:
+        rows = []
+        for target in range(one.start, one.stop):
+            ids = list(one.ids)
+            for place in masked_positions(one, target, method):
+                ids[place] = mask_id
+            rows.append(copies.setdefault((tuple(ids), target), len(copies)))
+        places.append(rows)
+    return list(copies), places
+
+
 def _logits_at(
-    model: Any, ids: torch.Tensor, positions: Sequence[int], head: Any | None
+    model: Any, ids: torch.Tensor, places: torch.Tensor, head: Any | None, narrow: bool
 ) -> torch.Tensor:
-    """Logits in float32 at one position of each row, shape (rows, vocabulary)."""
+    """Logits at one place of each row, shape (rows, vocabulary)."""
+    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     rows = list(range(len(ids)))
-    mask = torch.ones_like(ids)
+    if narrow:
+        with narrow_last(model, places):
+            narrowed: torch.Tensor = model(**inputs).logits
+        return narrowed[:, 0]
     if head is None:
-        everywhere: torch.Tensor = model(input_ids=ids, attention_mask=mask).logits
-        return everywhere[rows, list(positions)].float()
-    with only_at(head, rows, positions):
-        narrowed: torch.Tensor = model(input_ids=ids, attention_mask=mask).logits
-    return narrowed[0].float()
+        everywhere: torch.Tensor = model(**inputs).logits
+        return everywhere[rows, places.tolist()]
+    with only_at(head, rows, places.tolist()):
+        chosen: torch.Tensor = model(**inputs).logits
+    return chosen[0]

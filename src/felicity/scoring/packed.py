@@ -3,6 +3,7 @@
 The texts of a batch are merged into prefix trees. A row of the input holds the nodes of one tree;
 a node sees its ancestors and nothing else (a 4-D mask) and has its own depth as position. Not every
 architecture obeys such a mask; the self-test compares with `score_causal`, which always is right.
+`felicity.scoring.tree` does better where a model takes an attention function.
 """
 
 from __future__ import annotations
@@ -10,19 +11,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import torch
 
 from felicity.scoring.causal import token_scores
+from felicity.scoring.devices import input_device
 from felicity.scoring.encode import Encoded
+from felicity.scoring.head import log_probs_of
 from felicity.types import TokenScores
 
 ROW_TOKENS = 128
 
 
 @dataclass(slots=True)
-class _Row:
+class Row:
     """One row: tree nodes in order; a parent stands before its children, −1 is no parent."""
 
     ids: list[int] = field(default_factory=list)
@@ -46,21 +50,31 @@ def read_part(one: Encoded) -> tuple[int, ...]:
 
 
 def plan_packed(encoded: Sequence[Encoded], *, max_tokens: int) -> tuple[tuple[int, ...], ...]:
-    """Sort texts so that common beginnings meet, and cut into batches of ``max_tokens`` nodes."""
-    order = sorted(range(len(encoded)), key=lambda i: encoded[i].ids)
+    """Sort texts so that common beginnings meet, and cut into batches of ``max_tokens`` nodes.
+
+    What two texts share is lost where a batch ends between them, so each ends where the least is
+    shared, among its last eighth.
+    """
+    order = sorted(range(len(encoded)), key=lambda i: (read_part(encoded[i]), encoded[i].start))
+    parts = [read_part(encoded[i]) for i in order]
+    shared = [0, *(common_length(a, b) for a, b in pairwise(parts))]
     batches: list[tuple[int, ...]] = []
-    batch: list[int] = []
-    nodes = 0
-    for i in order:
-        part = read_part(encoded[i])
-        new = len(part) - (common_length(part, read_part(encoded[batch[-1]])) if batch else 0)
-        if batch and nodes + new > max_tokens:
-            batches.append(tuple(batch))
-            batch, nodes, new = [], 0, len(part)
-        batch.append(i)
-        nodes += new
-    if batch:
-        batches.append(tuple(batch))
+    first = 0
+    while first < len(order):
+        # Nodes up to and with each text of this batch.
+        sizes = [len(parts[first])]
+        while first + len(sizes) < len(order):
+            at = first + len(sizes)
+            size = sizes[-1] + len(parts[at]) - shared[at]
+            if size > max_tokens:
+                break
+            sizes.append(size)
+        stop = first + len(sizes)
+        if stop < len(order):
+            full = [first + n for n, size in enumerate(sizes, 1) if size * 8 >= sizes[-1] * 7]
+            stop = min(full, key=lambda end: (shared[end], -end))
+        batches.append(tuple(order[first:stop]))
+        first = stop
     return tuple(batches)
 
 
@@ -80,23 +94,35 @@ def common_length(left: Sequence[int], right: Sequence[int]) -> int:
     return count
 
 
-def pack(batch: Sequence[Encoded]) -> tuple[list[_Row], list[tuple[int, list[int]]]]:
-    """Merge texts into rows of at most `ROW_TOKENS` nodes (one text may be longer).
+def grow_tree(batch: Sequence[Encoded]) -> tuple[Row, list[list[int]]]:
+    """Merge texts into one row; with it, for each text the nodes that predict its answer.
+
+    Nodes stand in depth-first order.
+    """
+    (row,), places = pack(batch, row_tokens=None)
+    return row, [nodes for _, nodes in places]
+
+
+def pack(
+    batch: Sequence[Encoded], *, row_tokens: int | None = ROW_TOKENS
+) -> tuple[list[Row], list[tuple[int, list[int]]]]:
+    """Merge texts into rows of at most so many nodes (one text may be longer).
 
     Returns
     -------
     rows, places
         The rows; and for each text the number of its row and the nodes that predict its answer.
     """
-    rows: list[_Row] = []
+    rows: list[Row] = []
     places: list[tuple[int, list[int]]] = [(0, [])] * len(batch)
     path: list[int] = []
     before: Sequence[int] = ()
-    for index in sorted(range(len(batch)), key=lambda i: batch[i].ids):
+    for index in sorted(range(len(batch)), key=lambda i: read_part(batch[i])):
         part = read_part(batch[index])
         shared = common_length(part, before) if rows else 0
-        if not rows or len(rows[-1].ids) + len(part) - shared > ROW_TOKENS:
-            rows.append(_Row())
+        full = row_tokens and rows and len(rows[-1].ids) + len(part) - shared > row_tokens
+        if not rows or full:
+            rows.append(Row())
             path, shared = [], 0
         path = rows[-1].add(part, path, shared)
         before = part
@@ -108,8 +134,7 @@ def pack(batch: Sequence[Encoded]) -> tuple[list[_Row], list[tuple[int, list[int
 def score_packed(model: Any, batch: Sequence[Encoded], *, pad_id: int) -> list[TokenScores]:
     """Score the answers of a batch; same numbers as `score_causal` where the mask is obeyed."""
     rows, places = pack(batch)
-    first = next(model.parameters())
-    device, dtype = first.device, first.dtype
+    device, dtype = input_device(model), next(model.parameters()).dtype
     width = max(len(row.ids) for row in rows)
     ids = torch.full((len(rows), width), pad_id, dtype=torch.long)
     positions = torch.zeros((len(rows), width), dtype=torch.long)
@@ -132,12 +157,7 @@ def score_packed(model: Any, batch: Sequence[Encoded], *, pad_id: int) -> list[T
             use_cache=False,
         ).logits[0]
     wanted = torch.tensor([token for one in batch for token in one.answer_ids], device=device)
-    chosen = torch.cat(
-        [
-            part.float().gather(1, target[:, None])[:, 0] - part.float().logsumexp(dim=1)
-            for part, target in zip(torch.split(logits, 256), torch.split(wanted, 256), strict=True)
-        ]
-    ).tolist()
+    chosen = log_probs_of(logits, torch.arange(len(logits), device=device), wanted).tolist()
     scores, at = [], 0
     for one in batch:
         size = one.stop - one.start

@@ -8,7 +8,10 @@ from typing import Any
 import torch
 
 from felicity.errors import ModelError
+from felicity.scoring.causal import without_cache
+from felicity.scoring.devices import input_device
 from felicity.scoring.encode import Encoded
+from felicity.scoring.seq2seq import EncodedPair
 from felicity.types import TextPair, TokenScores
 
 PROBES = (
@@ -31,12 +34,9 @@ def check_causality(model: Any, probe: Encoded, label: str) -> None:
     ModelError
         For a bidirectional model: its score of a token would peek at that token.
     """
-    device = next(model.parameters()).device
-    ids = torch.tensor([probe.ids, (*probe.ids[:-1], probe.ids[0])], device=device)
+    ids = _two_endings(model, probe)
     mask = torch.ones_like(ids)
-    logits = model(input_ids=ids, attention_mask=mask, use_cache=False).logits.float()
-    earlier = logits.log_softmax(-1)[:, :-1]
-    moved = float((earlier[0] - earlier[1]).abs().max())
+    moved = _moved(model(input_ids=ids, attention_mask=mask, **without_cache(model)).logits)
     if not moved <= EXACT:
         raise ModelError(
             f"earlier tokens see later ones (a change of the last token moves their "
@@ -44,6 +44,42 @@ def check_causality(model: Any, probe: Encoded, label: str) -> None:
             where=label,
             hint="for a masked model use --method pll_within_word_l2r",
         )
+
+
+@torch.inference_mode()
+def check_decoder_causality(model: Any, probe: EncodedPair, label: str) -> None:
+    """Refuse an encoder-decoder model whose decoder looks ahead.
+
+    Raises
+    ------
+    ModelError
+        Its score of a token would peek at that token.
+    """
+    answers = _two_endings(model, probe)
+    source = torch.tensor([probe.source] * 2, device=answers.device)
+    logits = model(
+        input_ids=source,
+        attention_mask=torch.ones_like(source),
+        decoder_input_ids=answers,
+        use_cache=False,
+    ).logits
+    moved = _moved(logits)
+    if not moved <= EXACT:
+        raise ModelError(
+            f"earlier tokens of the decoder see later ones (a change of the last token moves their "
+            f"log-probabilities by {moved:.3g} nats), so `seq2seq` would be wrong",
+            where=label,
+        )
+
+
+def _two_endings(model: Any, probe: Encoded) -> torch.Tensor:
+    """Return a text twice, the second time with another last token."""
+    return torch.tensor([probe.ids, (*probe.ids[:-1], probe.ids[0])], device=input_device(model))
+
+
+def _moved(logits: torch.Tensor) -> float:
+    earlier = logits.float().log_softmax(-1)[:, :-1]
+    return float((earlier[0] - earlier[1]).abs().max())
 
 
 def check_batching(scorer: Scorer, probes: Sequence[Encoded], label: str, exact: bool) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +19,21 @@ from surveying import SURVEY, choice_study, content_of, rating_study, serving
 
 SCRIPT = "</script><img src=x onerror=\"document.title='taken'\"> <b>Yes</b>"
 WAIT = "button.answer:enabled, fieldset.rating, .field, h1:has-text('Thank')"
+
+
+@pytest.fixture
+def visitor(chromium) -> Iterator[Any]:
+    """A phone's page in which no script may fail and that asks only disk and loopback."""
+    wrong: list[str] = []
+    context = chromium.new_context(accept_downloads=True, viewport={"width": 360, "height": 740})
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    ours = ("file:", "data:", "blob:", "http://127.0.0.1:")
+    page.on("request", lambda r: r.url.startswith(ours) or wrong.append(r.url))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    yield page
+    context.close()
+    assert not wrong
 
 
 def consent(page) -> None:

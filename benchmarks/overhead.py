@@ -1,0 +1,110 @@
+"""What a run takes beside the forward pass: imports, opening, planning, journal, statistics.
+
+Does what `make demo` does, each command in a process of its own as a user starts it, and prints CPU
+seconds by part: python benchmarks/overhead.py [--model SPEC] [--limit N] [--threads T]. With
+--limit only so many items are run, which makes the share of all else larger than it is; without it
+this is the demo.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+LIMIT = 0.10
+ONE_NAME = ["--where", "wording=0", "--where", "questioner=Leslie", "--where", "responder=Joan"]
+
+
+def main() -> int:
+    if sys.argv[1:2] == ["--inner"]:
+        inner(sys.argv[2:])
+        return 0
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--model", default="embedded:smollm2-135m")
+    options.add_argument("--limit", type=int, help="only so many items in each run")
+    options.add_argument("--threads", type=int, default=1)
+    options.add_argument("--json", type=Path)
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        run = ["run", "gricean-maxims", "--model", given.model, "--out", place]
+        run += ["--threads", str(given.threads)]
+        run += ["--limit", str(given.limit)] if given.limit else []
+        commands = {
+            "run": run,
+            "run, named answers": [*run, "--format", "named-answer", *ONE_NAME],
+            "run, plain": [*run, "--format", "plain", *ONE_NAME],
+        }
+        rows = {name: timed(words) for name, words in commands.items()}
+        folders = [str(path.parent) for path in Path(place).rglob("run.json")]
+        rows["report"] = timed(["report", *folders, "--out", f"{place}/report"])
+    return show(rows, given.json)
+
+
+def timed(words: list[str]) -> dict[str, float]:
+    done = subprocess.run(
+        [sys.executable, __file__, "--inner", *words], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    parts: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return parts
+
+
+def inner(words: list[str]) -> None:
+    """Run one command with its parts timed; CPU time runs from the start of the process."""
+    spent = {"open": 0.0, "plan": 0.0, "forward": 0.0}
+    if words[0] == "run":
+        from felicity import participants
+        from felicity.cli import choice_runs
+        from felicity.participants.causal import CausalParticipant
+
+        imported = time.process_time()
+        choice_runs.open_participant = count(participants.open_participant, spent, "open")
+        CausalParticipant.plan = count(CausalParticipant.plan, spent, "plan")
+        CausalParticipant._scores = count(CausalParticipant._scores, spent, "forward")
+        spent["imports of torch"] = imported
+    from felicity.cli import main as felicity
+
+    try:
+        felicity(words)
+    except SystemExit as ended:
+        if ended.code:
+            raise
+    spent["all"] = time.process_time()
+    print(json.dumps(spent))
+
+
+def count(function: Any, spent: dict[str, float], name: str) -> Any:
+    def counted(*arguments: Any, **options: Any) -> Any:
+        start = time.process_time()
+        try:
+            return function(*arguments, **options)
+        finally:
+            spent[name] += time.process_time() - start
+
+    return counted
+
+
+def show(rows: dict[str, dict[str, float]], place: Path | None) -> int:
+    names = ["imports of torch", "open", "plan", "forward", "all"]
+    print(f"{'CPU seconds':20s}" + "".join(f"{name:>18s}" for name in names))
+    for row, parts in rows.items():
+        print(f"{row:20s}" + "".join(f"{parts.get(name, 0.0):18.2f}" for name in names))
+    whole = sum(parts["all"] for parts in rows.values())
+    # The self-test's passes are within "open" and "forward"; they count as forward.
+    forward = sum(parts.get("forward", 0.0) for parts in rows.values())
+    share = 1 - forward / whole
+    print(f"all but the forward pass: {share:.1%} of {whole:.1f} s (limit {LIMIT:.0%})")
+    if place:
+        place.write_text(json.dumps({"rows": rows, "share": share}, indent=1) + "\n")
+    return 0 if share <= LIMIT else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
