@@ -92,11 +92,11 @@ def count_choices(
             where="reference",
             hint="the other tables are written; collect more, or look why sessions were left out",
         )
-    return [
-        {"group": group, factor: key, "correct": correct[key], "asked": asked[key]}
-        | {"source": source}
-        for key in study.design.level_keys
-    ]
+    rows: list[dict[str, str | int]] = []
+    for key in study.design.level_keys:
+        numbers = {"correct": correct[key], "asked": asked[key]}
+        rows.append({"group": group, factor: key, **numbers, "source": source})
+    return rows
 
 
 def ratings_table(selection: Selection, study: RatingStudy) -> pl.DataFrame:
