@@ -71,6 +71,7 @@ MAY_IMPORT = {
     "checks": {"study", "stats", "wordfrequency"},
     "wordfrequency": {"stats"},
     "tables": set(),
+    "interop": {"interop", "study", "study_reader", "folder_reader", "rating", "asked"},
 }
 HEAVY = {"torch", "transformers", "polars", "scipy", "numpy", "wordfreq", "tokenizers", "rapidfuzz"}
 

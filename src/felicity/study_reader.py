@@ -125,8 +125,8 @@ def _read_design(reader: FolderReader, table: Mapping[str, Any]) -> Design:
             continue
         levels.append(Level(key=level["key"], short=level["short"], gloss=level["gloss"]))
     answers = tuple(map(str, reader.get(table, "items.answers", list)))
-    if len(answers) != 2 or len(set(answers)) != 2:
-        reader.fault("study.toml", "items.answers", list(answers), "two different labels")
+    if len(answers) < 2 or len(set(answers)) < len(answers):
+        reader.fault("study.toml", "items.answers", list(answers), "two or more different labels")
     for label in answers:
         if "|" in label:
             reader.fault("study.toml", "items.answers", label, "a label without |")
@@ -158,7 +158,11 @@ def _read_items(reader: FolderReader, table: Mapping[str, Any], design: Design) 
     roles = [str(role) for role in table.get("names", {}).get("roles", [])]
     if not (file and unit and pattern):
         return ()
-    needed = {unit, design.factor, "question", *design.answers, *_used(pattern)} - set(roles)
+    # Of more than two answers an item may lack some, but never the one that should win.
+    whole = design.answers if len(design.answers) == 2 else design.answers[:1]
+    needed = {unit, design.factor, *whole, *_used(pattern)} - set(roles)
+    if _needs_question(table):
+        needed.add("question")
     needed.update(column for group in design.variants for column in group if column not in roles)
     items: list[Item] = []
     good_rows: list[Row] = []
@@ -186,6 +190,15 @@ def _reserved(unit: str, pattern: str) -> frozenset[str]:
     return RESERVED - allowed
 
 
+def _needs_question(table: Mapping[str, Any]) -> bool:
+    """Whether any format shows the question, as all do but those of whole sentences."""
+    formats = table.get("formats")
+    entries = formats.values() if isinstance(formats, dict) else ()
+    parts = [part for part in entries if isinstance(part, dict)]
+    texts = [text for part in parts for text in part.values() if isinstance(text, str)]
+    return "asked" in table or not texts or any("question" in _used(text) for text in texts)
+
+
 def _used(template: str) -> list[str]:
     return PLACEHOLDER.findall(template)
 
@@ -198,8 +211,10 @@ def _item(
     return Item(
         item_id=fill(pattern, factors),
         unit=row[unit],
-        question=fill(row["question"], cast),
-        answers={label: fill(row[label], cast) for label in design.answers},
+        question=fill(row.get("question", ""), cast),
+        answers={
+            label: fill(row[label], cast) for label in design.answers if row.get(label, "").strip()
+        },
         factors=factors,
     )
 
@@ -226,12 +241,15 @@ def _check_row(
             if name not in roles:
                 allowed = one_of(f"{{{role}}}" for role in roles) if roles else "no placeholder"
                 reader.fault(file, column, f"{{{name}}}", allowed, line)
-    if len(design.answers) == 2:
-        first, second = design.answers
-        if row.get(first) and row.get(first) == row.get(second):
-            reader.fault(file, second, row[second], f"a text other than the {first}'s", line)
-        if used[first] != used[second]:
-            reader.fault(file, second, row.get(second, ""), f"the same names as the {first}", line)
+    there = [label for label in design.answers if row.get(label, "").strip()]
+    if len(design.answers) > 2 and len(there) == 1:
+        reader.fault(file, "answers", f"{there[0]} alone", "two answers or more", line)
+    for place, label in enumerate(there):
+        for other in there[:place]:
+            if row[label] == row[other]:
+                reader.fault(file, label, row[label], f"a text other than the {other}'s", line)
+        if used[label] != used[there[0]]:
+            reader.fault(file, label, row[label], f"the same names as the {there[0]}", line)
 
 
 def _check_items(

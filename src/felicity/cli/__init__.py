@@ -9,6 +9,7 @@ import typer
 from felicity.cli import (
     build,
     experiments,
+    interop,
     models,
     parse,
     prompts,
@@ -66,6 +67,8 @@ for command in (
     models.doctor,
 ):
     app.command()(command)
+app.command("export")(interop.export)
+app.command("import")(interop.import_)
 app.add_typer(build.app, name="build")
 app.add_typer(survey.app, name="survey")
 

@@ -112,6 +112,7 @@ def _open(spec: str, options: RunOptions, dtype: str) -> Participant:
         dtype=dtype,
         trust_remote_code=options.trust_remote_code,
         batch_tokens=options.batch_tokens,
+        max_connections=options.max_connections,
         report=note,
     )
 
