@@ -18,6 +18,7 @@ from felicity.cli import (
     reports,
     runs,
     studies,
+    survey,
     view,
 )
 from felicity.cli.output import err
@@ -69,6 +70,7 @@ for command in (
 app.command("export")(interop.export)
 app.command("import")(interop.import_)
 app.add_typer(build.app, name="build")
+app.add_typer(survey.app, name="survey")
 
 
 def main(arguments: list[str] | None = None) -> None:
