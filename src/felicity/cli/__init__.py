@@ -19,6 +19,7 @@ from felicity.cli import (
     reports,
     runs,
     studies,
+    survey,
     view,
 )
 from felicity.cli.output import err
@@ -72,6 +73,7 @@ for command in (curate.curate, curate.agreement):
 app.command("export")(interop.export)
 app.command("import")(interop.import_)
 app.add_typer(build.app, name="build")
+app.add_typer(survey.app, name="survey")
 
 
 def main(arguments: list[str] | None = None) -> None:
