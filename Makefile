@@ -57,11 +57,13 @@ docs-check: models ## Fail where a generated page is stale or the notebook does 
 site: docs ## Build the documentation site into site/ (warnings are errors)
 	$(BIN)/mkdocs build --strict
 
-vendor: ## Build the libraries of report.html anew from npm (needs node)
+vendor: ## Build the libraries of report.html and of surveys anew from npm (needs node)
 	tools/vendor_frontend.sh
+	tools/vendor_survey.sh
 
 vendor-check: ## Fail where a vendored library is not the file that was built
 	cd src/felicity/report/page/vendor && sha256sum --check --quiet SHA256SUMS
+	cd src/felicity/survey/page/vendor && sha256sum --check --quiet SHA256SUMS
 
 check: format-check lint types docs-check vendor-check test ## All of the above that can fail
 

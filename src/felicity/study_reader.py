@@ -5,15 +5,17 @@ from __future__ import annotations
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from felicity.asked.reader import read_asked_task
-from felicity.errors import Fault, one_of
+from felicity.errors import Fault, FaultsError, one_of
 from felicity.folder_reader import FolderReader, Row
 from felicity.rating.reader import read_rating_study
 from felicity.rating.study import RatingStudy
 from felicity.study import PLACEHOLDER, Design, Format, Level, ReferenceGroup, Study, fill
+from felicity.survey.section import read_survey_task
 from felicity.types import Item
 
 PARADIGMS = ("choice", "rating")
@@ -49,6 +51,8 @@ def _read_choice_study(reader: FolderReader, table: Mapping[str, Any]) -> Study 
     formats, default = _read_formats(reader, table, items)
     reference = _read_reference(reader, table, design)
     asked = read_asked_task(reader, table, design.answers, items)
+    columns = items[0].columns() if items else {}
+    read_survey_task(reader, table, paradigm="choice", columns=columns, answers=design.answers)
     if reader.faults:
         return None
     study = Study(
@@ -87,7 +91,7 @@ KNOWN = {
     "design": {"factor", "level", "variants", "items_per_level", "same_answers_within_unit"},
     "reference": {"file"},
 }
-FREE = {"formats", "asked"}
+FREE = {"formats", "asked", "survey"}
 
 
 def _check_keys(reader: FolderReader, table: Mapping[str, Any]) -> None:
@@ -322,10 +326,30 @@ def _read_reference(
     if "reference" not in table:
         return ()
     file = reader.get(table, "reference.file", str)
+    return read_groups(reader, file, design) if file else ()
+
+
+def replace_reference(study: Study, path: Path) -> Study:
+    """Put the people of another reference.csv in the place of a study's own.
+
+    Raises
+    ------
+    FaultsError
+        With every fault of the file.
+    """
+    reader = FolderReader(path.parent)
+    groups = read_groups(reader, path.name, study.design)
+    if reader.faults:
+        raise FaultsError(reader.faults, where=str(path))
+    return replace(study, reference=groups)
+
+
+def read_groups(reader: FolderReader, file: str, design: Design) -> tuple[ReferenceGroup, ...]:
+    """Read groups of people from a CSV of right answers per level; note every fault of it."""
     correct: dict[str, dict[str, int]] = defaultdict(dict)
     asked: dict[str, dict[str, int]] = defaultdict(dict)
     sources: dict[str, str] = {}
-    for line, row in reader.rows(file) if file else ():
+    for line, row in reader.rows(file):
         group, level = row.get("group", ""), row.get(design.factor, "")
         if level not in design.level_keys:
             reader.fault(file, design.factor, level, one_of(design.level_keys), line)

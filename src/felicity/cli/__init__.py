@@ -8,6 +8,7 @@ import typer
 
 from felicity.cli import (
     build,
+    curate,
     experiments,
     interop,
     models,
@@ -18,6 +19,7 @@ from felicity.cli import (
     reports,
     runs,
     studies,
+    survey,
     view,
 )
 from felicity.cli.output import err
@@ -66,9 +68,12 @@ for command in (
     models.doctor,
 ):
     app.command()(command)
+for command in (curate.curate, curate.agreement):
+    build.app.command()(command)
 app.command("export")(interop.export)
 app.command("import")(interop.import_)
 app.add_typer(build.app, name="build")
+app.add_typer(survey.app, name="survey")
 
 
 def main(arguments: list[str] | None = None) -> None:
