@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 FELICITY := $(BIN)/felicity
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test check lint format types models docs docs-check vendor vendor-check bench clean
+.PHONY: help demo test check lint format types models docs docs-check site vendor vendor-check bench clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -44,13 +44,18 @@ format-check: $(VENV)/.dev
 types: $(VENV)/.dev ## Check types (mypy, strict)
 	$(BIN)/mypy
 
-docs: $(VENV)/.dev ## Write the generated pages
+docs: models ## Write the generated pages, executing the notebook
 	$(BIN)/python tools/make_cli_docs.py
+	$(BIN)/python tools/make_quickstart.py
 	$(BIN)/python tools/make_schema.py
 
-docs-check: $(VENV)/.dev ## Fail where a generated page is stale
+docs-check: models ## Fail where a generated page is stale or the notebook does not run
 	$(BIN)/python tools/make_cli_docs.py --check
 	$(BIN)/python tools/make_schema.py --check
+	$(BIN)/python tools/make_quickstart.py --check
+
+site: docs ## Build the documentation site into site/ (warnings are errors)
+	$(BIN)/mkdocs build --strict
 
 vendor: ## Build the libraries of report.html and of surveys anew from npm (needs node)
 	tools/vendor_frontend.sh

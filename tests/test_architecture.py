@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "felicity"
-EVERYWHERE = {"types", "errors"}
+# How a value shows itself in a notebook is part of the value.
+EVERYWHERE = {"types", "errors", "notebook"}
 MAY_IMPORT = {
     "stats": {"stats"},
     "scoring": {"scoring"},
@@ -71,6 +72,9 @@ MAY_IMPORT = {
     "checks": {"study", "stats", "wordfrequency"},
     "wordfrequency": {"stats"},
     "tables": set(),
+    "notebook": set(),
+    "api": {"api", "asked", "manifest", "participants", "rating", "reference_reader", "report"}
+    | {"runner", "study"},
     "interop": {"interop", "study", "study_reader", "folder_reader", "rating", "asked"},
 }
 HEAVY = {"torch", "transformers", "polars", "scipy", "numpy", "wordfreq", "tokenizers", "rapidfuzz"}

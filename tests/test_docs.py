@@ -15,13 +15,16 @@ from conftest import embedded_folder
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+# Tutorials are done as a whole by tests/test_pages.py, the notebook by `make docs-check`.
+ELSEWHERE = {*ROOT.glob("docs/tutorials/*.md"), ROOT / "docs" / "quickstart.md"}
+WITH_PYTHON = [page for page in PAGES if page not in ELSEWHERE and "```python" in page.read_text()]
 
 
 def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda p: p.name)
 def test_python_code_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
     embedded_folder("smollm2-135m")
     monkeypatch.chdir(tmp_path)

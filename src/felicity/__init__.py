@@ -16,9 +16,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from felicity.api import analyse, read_run, run, write_report
+    from felicity.interop import export_study, import_study
     from felicity.participants import open_participant
-    from felicity.report import analyse
-    from felicity.runner import read_run, run
     from felicity.study import list_studies, load_study
 
 __version__ = "0.1.0"
@@ -27,19 +27,25 @@ _HOMES = {
     "load_study": "felicity.study",
     "list_studies": "felicity.study",
     "open_participant": "felicity.participants",
-    "run": "felicity.runner",
-    "read_run": "felicity.runner",
-    "analyse": "felicity.report",
+    "run": "felicity.api",
+    "read_run": "felicity.api",
+    "analyse": "felicity.api",
+    "write_report": "felicity.api",
+    "export_study": "felicity.interop",
+    "import_study": "felicity.interop",
 }
 
 __all__ = [
     "__version__",
     "analyse",
+    "export_study",
+    "import_study",
     "list_studies",
     "load_study",
     "open_participant",
     "read_run",
     "run",
+    "write_report",
 ]
 
 
@@ -48,3 +54,7 @@ def __getattr__(name: str) -> object:
     if home is None:
         raise AttributeError(f"module 'felicity' has no attribute {name!r}")
     return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

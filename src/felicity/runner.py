@@ -20,6 +20,7 @@ from felicity.manifest import (
     study_of_run,
     write_manifest,
 )
+from felicity.notebook import show_counts, show_facts
 from felicity.participants.memory import Halving
 from felicity.rating.journal import only_run
 from felicity.responses import responses_table
@@ -59,6 +60,22 @@ class Run:
     def complete(self) -> bool:
         """Whether every trial that any sitting asked has a response."""
         return self.responses.height >= self.asked
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.folder)!r}, {self.responses.height:,} of {self.asked:,} responses)"
+
+    def _repr_html_(self) -> str:
+        told = self.manifest
+        return show_facts(
+            f"{self.label} on {told['study']}",
+            {
+                "method": told["participant"]["method"],
+                "format": told["format"]["name"],
+                "responses": f"{self.responses.height:,} of {self.asked:,} asked",
+                "statuses": show_counts(dict(self.responses["status"].value_counts().iter_rows())),
+                "folder": self.folder,
+            },
+        )
 
 
 def run(

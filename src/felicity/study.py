@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from felicity.errors import FaultsError, FelicityError, OptionError, one_of
+from felicity.notebook import show_facts
 from felicity.selection import select_items
 from felicity.types import Item, TextPair, Trial
 
@@ -125,6 +126,21 @@ class Study:
     default_format: str
     reference: tuple[ReferenceGroup, ...]
     asked: AskedTask | None = None
+
+    def __repr__(self) -> str:
+        # Thousands of items are no help in a console.
+        return f"{type(self).__name__}({self.name!r}, {len(self.items):,} items)"
+
+    def _repr_html_(self) -> str:
+        facts: dict[str, object] = {
+            "study": f"{self.name} {self.version}, {self.paradigm}",
+            "items": f"{len(self.items):,} ({len({item.unit for item in self.items}):,} units)",
+            self.design.factor: ", ".join(level.short for level in self.design.levels),
+            "formats": ", ".join(self.formats),
+            "people": ", ".join(group.label for group in self.reference) or "none",
+            "licence": self.licence,
+        }
+        return show_facts(self.title, facts)
 
     @property
     def data_hash(self) -> str:

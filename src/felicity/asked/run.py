@@ -44,6 +44,8 @@ class AskedRun(RatingRun):
     trials: pl.DataFrame
     items: pl.DataFrame
 
+    __repr__ = RatingRun.__repr__
+
 
 def run_asked(
     study: Study | str,

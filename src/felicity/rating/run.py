@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from felicity.errors import RunError
 from felicity.manifest import claim_folder, read_manifest, session, write_manifest
+from felicity.notebook import show_counts, show_facts
 from felicity.participants.chat import ChatInfo, ChatParticipant
 from felicity.rating.cost import Budget, Prices
 from felicity.rating.eventloop import complete
@@ -65,6 +66,23 @@ class RatingRun:
     def complete(self) -> bool:
         """Whether every trial that any sitting asked has a reply."""
         return self.answered >= self.asked
+
+    def __repr__(self) -> str:
+        told = f"{self.answered:,} of {self.asked:,} replies"
+        return f"{type(self).__name__}({str(self.folder)!r}, {told})"
+
+    def _repr_html_(self) -> str:
+        told = self.manifest
+        return show_facts(
+            f"{self.label} on {told['study']}",
+            {
+                "method": told["participant"]["method"],
+                "replies": f"{self.answered:,} of {self.asked:,} asked",
+                "statuses": show_counts(dict(self.responses["status"].value_counts().iter_rows())),
+                "stopped": self.stopped or "no",
+                "folder": self.folder,
+            },
+        )
 
 
 def run_ratings(

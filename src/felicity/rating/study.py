@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from felicity.notebook import show_facts
 from felicity.selection import select_items
 from felicity.types import Scale
 
@@ -144,6 +145,22 @@ class RatingStudy:
     units: Mapping[str, tuple[str, ...]]
     default_unit: str
     effects: tuple[Effect, ...]
+
+    def __repr__(self) -> str:
+        # Thousands of items are no help in a console.
+        return f"{type(self).__name__}({self.name!r}, {len(self.items):,} items)"
+
+    def _repr_html_(self) -> str:
+        low, high = self.scale.low, self.scale.high
+        facts = {
+            "study": f"{self.name} {self.version}, {self.paradigm}",
+            "items": f"{len(self.items):,}, each rated from {low} to {high}",
+            **{name: ", ".join(levels) for name, levels in self.factors.items()},
+            "promptings": ", ".join(self.promptings),
+            "people": f"{len(self.reference):,} cells" if self.reference else "none",
+            "licence": self.licence,
+        }
+        return show_facts(self.title, facts)
 
     @property
     def attributes(self) -> tuple[str, ...]:

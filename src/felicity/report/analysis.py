@@ -90,6 +90,15 @@ class Analysis:
     score: str
     seed: int
 
+    def __repr__(self) -> str:
+        names = ", ".join(result.run.label for result in self.participants)
+        return f"Analysis({self.study.name!r}: {names or 'people alone'})"
+
+    def _repr_html_(self) -> str:
+        from felicity.report.table import main_table
+
+        return main_table(self)._repr_html_()
+
 
 def analyse(
     runs: Sequence[ChoiceRun], study: Study, *, score: str = "log_prob_mean", seed: int = 0

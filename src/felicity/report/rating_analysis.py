@@ -70,6 +70,8 @@ class RatingAnalysis(RatingDescription):
     ceiling: NoiseCeiling | None
     people_floor: float
 
+    __repr__ = RatingDescription.__repr__
+
 
 def analyse_ratings(
     runs: Sequence[RatingRun],

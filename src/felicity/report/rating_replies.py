@@ -108,6 +108,15 @@ class RatingDescription:
     seed: int
     n_resamples: int
 
+    def __repr__(self) -> str:
+        names = ", ".join(f"{result.run.label} {result.prompting}" for result in self.results)
+        return f"{type(self).__name__}({self.study.name!r}: {names})"
+
+    def _repr_html_(self) -> str:
+        from felicity.report.rating_files import first_tables
+
+        return "".join(table._repr_html_() for table in first_tables(self))
+
 
 def describe_ratings(
     runs: Sequence[RatingRun],

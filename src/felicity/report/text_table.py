@@ -6,6 +6,9 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
+
+from felicity.notebook import show_rows
 
 NONE = "–"
 
@@ -38,6 +41,11 @@ class TextTable:
     note: str = ""
     left: int = 2
     bold: frozenset[tuple[int, int]] = frozenset()
+
+    def _repr_html_(self) -> str:
+        if find_spec("great_tables") is None:
+            return show_rows(self.title, self.header, self.rows, self.left, self.note)
+        return as_html(self)
 
 
 def as_markdown(table: TextTable) -> str:
