@@ -50,11 +50,24 @@ MAY_IMPORT = {
     | {"asked", "manifest", "precision", "scoring"},
     "reference_reader": {"stats", "folder_reader", "rating", "study"},
     "reference_model": {"stats", "reference_reader"},
+    "build": {
+        "build",
+        "study",
+        "folder_reader",
+        "checks",
+        "wordfrequency",
+        "stats",
+        "rating",
+        "participants",
+        "manifest",
+        "journal",
+        "runner",
+    },
     "checks": {"study", "stats", "wordfrequency"},
     "wordfrequency": {"stats"},
     "tables": set(),
 }
-HEAVY = {"torch", "transformers", "polars", "scipy", "numpy", "wordfreq", "tokenizers"}
+HEAVY = {"torch", "transformers", "polars", "scipy", "numpy", "wordfreq", "tokenizers", "rapidfuzz"}
 
 
 def part_of(path: Path) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -15,16 +17,16 @@ HEAD = "# Command line\n\nGenerated from `--help` by `make docs`.\n"
 
 def page() -> str:
     """Return the page: the help of the program and of each command."""
-    root = typer.main.get_command(app)
-    parts = [HEAD]
-    names = ["", *getattr(root, "commands", {})]
-    for name in names:
-        command = getattr(root, "commands", {}).get(name, root)
-        words = f"felicity {name}".strip()
-        context = command.make_context(words, [], resilient_parsing=True, max_content_width=96)
-        context.terminal_width = 96
-        parts.append(f"\n## {words}\n\n```text\n{command.get_help(context).strip()}\n```\n")
-    return "".join(parts)
+    return "".join([HEAD, *sections("felicity", typer.main.get_command(app))])
+
+
+def sections(words: str, command: Any) -> Iterator[str]:
+    """Yield the section of a command, then those of the commands in it."""
+    context = command.make_context(words, [], resilient_parsing=True, max_content_width=96)
+    context.terminal_width = 96
+    yield f"\n## {words}\n\n```text\n{command.get_help(context).strip()}\n```\n"
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from sections(f"{words} {name}", inner)
 
 
 def main() -> int:

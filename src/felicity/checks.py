@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from felicity.stats.cues import RULES, CueScore, Rule, cue_score
@@ -42,18 +43,34 @@ def cue_table(study: Study) -> dict[str, dict[str, CueScore]]:
         Rule to level to score. "shorter" is 1 − "longer". The word-frequency rule is there only
         where ``wordfreq`` is installed.
     """
-    rules: dict[str, Rule] = dict(RULES)
-    if has_word_frequencies(study.language):
-        rules["more frequent words"] = lambda _question, answer: mean_zipf(answer, study.language)
     first, second = study.design.answers
-    table: dict[str, dict[str, CueScore]] = {}
-    for name, rule in rules.items():
-        table[name] = {}
-        for key in study.design.level_keys:
-            texts = [
-                (item.question, item.answers[first], item.answers[second])
-                for item in study.items
-                if item.factors[study.design.factor] == key
-            ]
-            table[name][key] = cue_score(texts, rule)
-    return table
+    texts = {
+        key: [
+            (item.question, item.answers[first], item.answers[second])
+            for item in study.items
+            if item.factors[study.design.factor] == key
+        ]
+        for key in study.design.level_keys
+    }
+    return score_cues(texts, study.language)
+
+
+def score_cues(
+    texts: Mapping[str, Sequence[tuple[str, str, str]]], language: str
+) -> dict[str, dict[str, CueScore]]:
+    """Score each blind rule on the texts of each level; see `cue_table`.
+
+    Parameters
+    ----------
+    texts
+        Level to question, first answer and second answer of each item; no level is empty.
+    language
+        ISO 639-1, for word frequencies.
+    """
+    rules: dict[str, Rule] = dict(RULES)
+    if has_word_frequencies(language):
+        rules["more frequent words"] = lambda _question, answer: mean_zipf(answer, language)
+    return {
+        name: {key: cue_score(items, rule) for key, items in texts.items()}
+        for name, rule in rules.items()
+    }

@@ -26,8 +26,9 @@ KINDS = {
 class FolderReader:
     """Reads one folder; keeps every fault instead of stopping at the first."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, settings: str = "study.toml") -> None:
         self.folder = folder
+        self.settings = settings
         self.faults: list[Fault] = []
 
     def fault(
@@ -82,6 +83,11 @@ class FolderReader:
 
     def jsonl_rows(self, name: str, text: str) -> Iterator[Row]:
         """Yield the objects of a JSONL text; values become text."""
+        for number, row in self.jsonl_objects(name, text):
+            yield number, {key: "" if v is None else str(v) for key, v in row.items()}
+
+    def jsonl_objects(self, name: str, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield the objects of a JSONL text as they are, with their line numbers."""
         for number, line in enumerate(text.split("\n"), start=1):
             if not line.strip():
                 continue
@@ -93,7 +99,7 @@ class FolderReader:
             if not isinstance(row, dict):
                 self.fault(name, "line", type(row).__name__, "a JSON object", number)
                 continue
-            yield number, {key: "" if v is None else str(v) for key, v in row.items()}
+            yield number, row
 
     def csv_rows(self, name: str, text: str) -> Iterator[Row]:
         """Yield the rows of a CSV text; a quoted field may span lines."""
@@ -110,17 +116,17 @@ class FolderReader:
                 yield reader.line_num, dict(zip(header, row, strict=True))
 
     def get(self, table: Mapping[str, Any], path: str, kind: type, default: Any = None) -> Any:
-        """Take a value of study.toml by its dotted path; note a fault where it is missing."""
+        """Take a value of the settings by its dotted path; note a fault where it is missing."""
         value: Any = table
         for part in path.split("."):
             value = value.get(part) if isinstance(value, dict) else None
         if value is None:
             if default is None:
-                self.fault("study.toml", path, "nothing", KINDS[kind])
+                self.fault(self.settings, path, "nothing", KINDS[kind])
             return kind() if default is None else default
         if kind is float and isinstance(value, int) and not isinstance(value, bool):
             return float(value)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            self.fault("study.toml", path, value, KINDS[kind])
+            self.fault(self.settings, path, value, KINDS[kind])
             return kind() if default is None else default
         return value

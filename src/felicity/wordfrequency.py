@@ -25,6 +25,20 @@ def has_word_frequencies(language: str) -> bool:
     return language in available_languages()
 
 
+def rare_words(text: str, language: str, below: float) -> dict[str, float]:
+    """Return the words of a text whose Zipf frequency is below a limit, each with its own.
+
+    Examples
+    --------
+    >>> rare_words("The dog saw a numbat.", "en", 3.0)
+    {'numbat': 1.07}
+    """
+    from wordfreq import zipf_frequency
+
+    found = {word: zipf_frequency(word, language) for word in words(text)}
+    return {word: zipf for word, zipf in found.items() if zipf < below}
+
+
 def mean_zipf(text: str, language: str) -> float:
     """Mean Zipf frequency of a text's words (Van Heuven et al. 2014: 3 is rare, 6 very common).
 

@@ -6,7 +6,18 @@ import sys
 
 import typer
 
-from felicity.cli import models, parse, prompts, reference, replay, reports, runs, studies, view
+from felicity.cli import (
+    build,
+    models,
+    parse,
+    prompts,
+    reference,
+    replay,
+    reports,
+    runs,
+    studies,
+    view,
+)
 from felicity.cli.output import err
 from felicity.errors import FelicityError
 
@@ -52,6 +63,7 @@ for command in (
     models.doctor,
 ):
     app.command()(command)
+app.add_typer(build.app, name="build")
 
 
 def main(arguments: list[str] | None = None) -> None:

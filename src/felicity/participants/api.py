@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,12 +17,13 @@ from felicity.participants.api_reply import (
     failure_reason,
     read_reply,
     refused_parameter,
+    refuses_schema,
 )
 from felicity.participants.chat import ChatInfo
 from felicity.types import Message, Reply, Sampling
 
 if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessage, Model
+    from inspect_ai.model import ChatMessage, Model, ResponseSchema
 
 MAX_CONNECTIONS = 10
 MAX_RETRIES = 6
@@ -37,6 +38,7 @@ def open_api(
     max_connections: int = MAX_CONNECTIONS,
     max_retries: int = MAX_RETRIES,
     attempt_seconds: int = ATTEMPT_SECONDS,
+    response_schema: Mapping[str, Any] | None = None,
 ) -> ApiParticipant:
     """Make a participant of a model behind an API; nothing is sent yet.
 
@@ -55,6 +57,9 @@ def open_api(
         with growing waits.
     attempt_seconds
         When one attempt is given up.
+    response_schema
+        JSON schema that replies are held to. Where a model or server cannot do that, replies come
+        without; whoever reads them must bear with that.
 
     Raises
     ------
@@ -75,6 +80,7 @@ def open_api(
         max_connections=max_connections,
         max_retries=max_retries,
         attempt_seconds=attempt_seconds,
+        response_schema=response_schema,
     )
     participant.connect()
     return participant
@@ -92,6 +98,7 @@ class ApiParticipant:
         max_connections: int,
         max_retries: int,
         attempt_seconds: int,
+        response_schema: Mapping[str, Any] | None = None,
     ) -> None:
         self._name = name
         self._base_url = base_url
@@ -101,6 +108,7 @@ class ApiParticipant:
         self._attempt_seconds = attempt_seconds
         self._model: Model | None = None
         self._refused: set[str] = set()
+        self._schema = response_schema
 
     @cached_property
     def info(self) -> ChatInfo:
@@ -150,6 +158,9 @@ class ApiParticipant:
         """
         wanted = replace(sampling, **dict.fromkeys(self._refused))
         reply = await self._ask_once(messages, wanted)
+        if self._schema is not None and refuses_schema(reply):
+            self._schema = None
+            reply = await self._ask_once(messages, wanted)
         refused = refused_parameter(reply, wanted)
         while refused is not None:
             self._refused.add(refused)
@@ -171,6 +182,7 @@ class ApiParticipant:
             # Without this inspect_ai sends a request of its own to reasoning models, which is paid
             # for, to find out whether they give summaries of their reasoning.
             reasoning_summary="none",
+            response_schema=_response_schema(self._schema),
         )
         started = time.perf_counter()
         try:
@@ -203,6 +215,17 @@ def _get_model(name: str, base_url: str | None, api_key: str | None, **limits: i
             where=f"api:{name}",
             hint="set the provider's key (and address, for openai-api/NAME) in the environment",
         ) from error
+
+
+def _response_schema(schema: Mapping[str, Any] | None) -> ResponseSchema | None:
+    if schema is None:
+        return None
+    from inspect_ai.model import ResponseSchema
+    from inspect_ai.util import JSONSchema
+
+    return ResponseSchema(
+        name="reply", json_schema=JSONSchema.model_validate(dict(schema)), strict=True
+    )
 
 
 def _chat_messages(messages: Sequence[Message]) -> list[ChatMessage]:

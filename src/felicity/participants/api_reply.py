@@ -31,6 +31,12 @@ REFUSAL = re.compile(
     r"|only the default|only \S+ is allowed",
     re.IGNORECASE,
 )
+# How providers and servers name what a request for structured output holds.
+SCHEMA = re.compile(
+    r"response_?format|json_?schema|response_?schema|structured.?output|guided|output_config"
+    r"|output_format|additionalProperties",
+    re.IGNORECASE,
+)
 
 
 class LastEvent:
@@ -191,3 +197,8 @@ def refused_parameter(reply: Reply, wanted: Sampling) -> str | None:
         if getattr(wanted, name) is not None and name in reply.error:
             return name
     return None
+
+
+def refuses_schema(reply: Reply) -> bool:
+    """Whether a model or server refuses to be held to a JSON schema."""
+    return reply.finish == "error" and bool(SCHEMA.search(reply.error or ""))

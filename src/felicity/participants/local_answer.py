@@ -81,7 +81,7 @@ class LocalChat:
                 hint="ask each question by itself (single), or use --method sampled",
             )
         text = self.chat.encode(messages, self.chat.lead + CUE)
-        self._room(text, needed=max(map(len, numbers.paths)))
+        self.room(text, needed=max(map(len, numbers.paths)))
         log_probs = number_log_probs(self.reader, text, numbers)
         return Reply(
             text=distribution_text(log_probs),
@@ -98,16 +98,16 @@ class LocalChat:
         from felicity.scoring.generate import generate
 
         text = self.chat.encode(messages)
-        draw, effective = choose_draw(sampling, self._room(text, needed=0))
+        draw, effective = choose_draw(sampling, self.room(text, needed=0))
         made = generate(
             self.reader,
             text,
             draw,
             end_ids=self.end_ids,
-            ended=lambda ids: self.chat.is_over(self._decode(ids)),
+            ended=lambda ids: self.chat.is_over(self.decode(ids)),
         )
         return Reply(
-            text=self.chat.cut(self._decode(made.ids)),
+            text=self.chat.cut(self.decode(made.ids)),
             reasoning=None,
             finish=made.finish,
             model_id=None,
@@ -117,14 +117,15 @@ class LocalChat:
             seconds=time.perf_counter() - started,
         )
 
-    def _decode(self, ids: Ids) -> str:
+    def decode(self, ids: Ids) -> str:
+        """Return the text of sampled tokens."""
         return str(
             self.chat.tokenizer.decode(
                 list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
             )
         )
 
-    def _room(self, text: Ids, *, needed: int) -> int | None:
+    def room(self, text: Ids, *, needed: int) -> int | None:
         """Return how many tokens may follow a text; None where the model names no limit."""
         if self.limit is None:
             return None

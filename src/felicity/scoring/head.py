@@ -102,7 +102,8 @@ def head_log_probs(
     chosen = (hidden[places] * weight[targets]).sum(1)
     if bias is not None:
         chosen += bias[targets]
-    return chosen - (highest + total.log())[places]
+    found: torch.Tensor = chosen - (highest + total.log())[places]
+    return found
 
 
 def _add_up(logits: torch.Tensor, highest: torch.Tensor, total: torch.Tensor) -> None:

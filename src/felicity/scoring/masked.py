@@ -88,9 +88,9 @@ def score_masked(
             for row, pairs in enumerate(wanted[first : first + step])
             for index, target in pairs
         ]
-        rows = torch.tensor([row for row, _, _ in asked], device=device)
-        tokens = [batch[index].ids[target] for _, index, target in asked]
-        found = log_probs_of(logits, rows, torch.tensor(tokens, device=device)).tolist()
+        where = torch.tensor([row for row, _, _ in asked], device=device)
+        tokens = torch.tensor([batch[i].ids[target] for _, i, target in asked], device=device)
+        found = log_probs_of(logits, where, tokens).tolist()
         for (_, index, target), value in zip(asked, found, strict=True):
             values[index][target - batch[index].start] = value
     return [token_scores(one, log_probs) for one, log_probs in zip(batch, values, strict=True)]

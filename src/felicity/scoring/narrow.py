@@ -31,7 +31,7 @@ class LastLayer(torch.nn.Module):
         """Compute the layer's output at the places."""
         layer = self._layer[0]
         own = layer.attention.self
-        rows, _, size = hidden.shape
+        rows, size = hidden.shape[0], hidden.shape[2]
         heads = own.num_attention_heads
         at = hidden[torch.arange(rows, device=hidden.device), self._places][:, None]
 
