@@ -51,9 +51,11 @@ types: $(VENV)/.dev ## Check types (mypy, strict)
 
 docs: $(VENV)/.dev ## Write the generated pages
 	$(BIN)/python tools/make_cli_docs.py
+	$(BIN)/python tools/make_schema.py
 
 docs-check: $(VENV)/.dev ## Fail where a generated page is stale
 	$(BIN)/python tools/make_cli_docs.py --check
+	$(BIN)/python tools/make_schema.py --check
 
 vendor: ## Build the libraries of report.html anew from npm (needs node)
 	tools/vendor_frontend.sh

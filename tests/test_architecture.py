@@ -13,6 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "felicity"
 EVERYWHERE = {"types", "errors"}
 MAY_IMPORT = {
     "stats": {"stats"},
+    "cluster": {"cluster", "participants"},
     "scoring": {"scoring"},
     "participants": {"participants", "scoring", "cache"},
     "study": {"study", "study_reader", "selection", "rating", "asked"},
@@ -48,6 +49,8 @@ MAY_IMPORT = {
     # Of scoring only `distribution`, which is without torch.
     "report": {"report", "stats", "study", "runner", "rating", "reference_reader"}
     | {"asked", "manifest", "precision", "scoring"},
+    "experiment": {"experiment", "study", "rating", "asked", "participants", "journal", "manifest"}
+    | {"runner"},
     "reference_reader": {"stats", "folder_reader", "rating", "study"},
     "reference_model": {"stats", "reference_reader"},
     "build": {

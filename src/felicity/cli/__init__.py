@@ -8,6 +8,7 @@ import typer
 
 from felicity.cli import (
     build,
+    experiments,
     models,
     parse,
     prompts,
@@ -55,6 +56,7 @@ for command in (
     studies.validate,
     prompts.prompts,
     runs.run,
+    experiments.status,
     replay.replay,
     parse.parse,
     reports.report,

@@ -50,7 +50,7 @@ def report_choice(
     if as_json:
         print_json(content.values)
     else:
-        _print(analysis, content, intervals)
+        print_choice(analysis, content, intervals)
     say_written(paths)
     say_missing()
 
@@ -102,7 +102,8 @@ def _write(analysis: Analysis, content: ReportContent, folder: Path) -> Mapping[
     return write_content(content, folder, {**(table_texts(analysis) if runs else {}), **texts})
 
 
-def _print(analysis: Analysis, content: ReportContent, intervals: bool) -> None:
+def print_choice(analysis: Analysis, content: ReportContent, intervals: bool) -> None:
+    """Print the main table, those of the groups, and what is found."""
     from felicity.report.table import main_table
 
     if analysis.participants:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from felicity.errors import OptionError
@@ -54,6 +54,10 @@ class RunOptions:
                 raise OptionError(
                     f"got {value}; expected nothing, in a {paradigm} study", where=option
                 )
+
+    def opening(self) -> RunOptions:
+        """Return what is left where only the opening of a model counts."""
+        return replace(self, out=Path(), folder=None, where={}, limit=None, format=None)
 
     def place(self, study: str, *parts: str) -> Path:
         """Return the run folder: as told, or OUT/STUDY/PARTS joined."""

@@ -8,12 +8,17 @@ from typing import Annotated
 
 import typer
 
+from felicity.cli import experiments
 from felicity.cli.output import JSON_OPTION
 from felicity.errors import OptionError, RunError
 
 
 def report(
-    run: Annotated[list[Path] | None, typer.Argument(help="Run folders of one study.")] = None,
+    context: typer.Context,
+    run: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Run folders of one study, or an experiment's .toml."),
+    ] = None,
     out: Path = typer.Option(None, help="Where files go; default RUN/report, or report."),
     score: str = typer.Option(
         None,
@@ -55,6 +60,10 @@ def report(
 ) -> None:
     """Print the tables of runs beside people; write them in many forms, and report.html."""
     runs = run or []
+    if len(runs) == 1 and experiments.is_file(runs[0]):
+        experiments.refuse_options(context)
+        experiments.report(runs[0], as_json)
+        return
     folder = out or default_folder(runs)
     choice_only = {
         "--score": score is not None,

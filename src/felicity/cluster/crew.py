@@ -79,9 +79,7 @@ class Crew:
         Called with a line where a worker joins, dies or is refused.
     """
 
-    def __init__(
-        self, cluster: Cluster, opening: Opening, report: Callable[[str], None]
-    ) -> None:
+    def __init__(self, cluster: Cluster, opening: Opening, report: Callable[[str], None]) -> None:
         self._cluster = cluster
         self._opening = opening
         self._report = report

@@ -92,6 +92,6 @@ class RayParticipant:
 
 
 def _part(plan: Plan, batch: Sequence[int]) -> Plan:
-    """Return a plan of one batch alone, with the places 0, 1, …"""
+    """Return a plan of one batch alone, with places that count from 0."""
     encoded = tuple(plan.encoded[place] for place in batch)
     return replace(plan, encoded=encoded, batches=(tuple(range(len(batch))),))
