@@ -116,6 +116,7 @@ class Crew:
         return [
             {
                 "host": member.opened.host,
+                "pid": member.opened.pid,
                 "device": member.opened.info.device,
                 "threads": member.opened.threads,
                 "torch": member.opened.torch,

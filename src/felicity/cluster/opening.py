@@ -24,6 +24,7 @@ class Opening:
     """The options of `open_participant`, to be used elsewhere.
 
     ``threads`` are processor threads of a worker; None is one for each CPU that it has been given.
+    ``local`` is the file or folder that must be there on every machine; None for a model by name.
     """
 
     spec: str
@@ -35,6 +36,7 @@ class Opening:
     trust_remote_code: bool = False
     batch_tokens: int | None = None
     threads: int | None = None
+    local: str | None = None
 
     def elsewhere(self) -> Opening:
         """Return the same with a local folder's whole path, since workers run in other folders."""
@@ -42,7 +44,8 @@ class Opening:
         if parsed.kind != "hf" or not Path(parsed.source).exists():
             return self
         place = Path(parsed.source).resolve()
-        return replace(self, spec=f"hf:{place / parsed.gguf if parsed.gguf else place}")
+        place = place / parsed.gguf if parsed.gguf else place
+        return replace(self, spec=f"hf:{place}", local=str(place))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

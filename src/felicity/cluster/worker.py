@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from felicity.cluster.opening import Opened, Opening, Refused
-from felicity.errors import FelicityError, OptionError
+from felicity.errors import FelicityError, ModelError, OptionError
 from felicity.participants.base import Participant, Plan
 from felicity.participants.memory import Halving, Scored
 from felicity.types import TextPair
@@ -47,6 +48,7 @@ class Worker:
         host = str(ray.util.get_node_ip_address())
         torch.set_num_threads(opening.threads or max(1, int(self._cpus)))
         try:
+            self._check_local()
             participant = open_participant(
                 opening.spec,
                 method=opening.method,
@@ -72,6 +74,17 @@ class Worker:
             threads=torch.get_num_threads(),
             seconds=round(time.monotonic() - began, 3),
         )
+
+    def _check_local(self) -> None:
+        """Refuse a local model that is not on this machine, in words that say so."""
+        local = self._opening.local
+        if local is not None and not Path(local).exists():
+            raise ModelError(
+                "there is nothing at this path on the worker's machine",
+                where=local,
+                hint="a local model must lie at the same path on every machine: on a shared disk, "
+                "or copied there; a hub id is fetched by each machine itself",
+            )
 
     def _device(self) -> str:
         """Take a GPU only where Ray has set one aside: others may be somebody else's."""
