@@ -54,7 +54,7 @@ def test_other_names_are_refused(text):
     [
         (
             {"gpus": 1.5},
-            "--gpus-per-task: got 1.5; expected a whole number, or a part of one below",
+            "--gpus-per-task: got 1.5; expected a whole number, or a part of one",
         ),
         ({"cpus": -1.0}, "--cpus-per-task: got -1; expected a whole number"),
         ({"cpus": 0.0}, "--cpus-per-task: got 0; expected more, where no GPU is taken"),

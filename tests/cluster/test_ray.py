@@ -20,10 +20,10 @@ from felicity.cli import main  # noqa: E402
 from felicity.cluster import Cluster, Opening, parse_on  # noqa: E402
 from felicity.errors import FaultsError, ModelError, OptionError  # noqa: E402
 from felicity.journal import Journal  # noqa: E402
-from slow_model import save_slow_model  # noqa: E402
 
 import tiny  # noqa: E402
 from experiment_files import save_model, write_experiment  # noqa: E402
+from slow_model import save_slow_model  # noqa: E402
 
 # Ray leaves sockets and processes to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
