@@ -1,4 +1,4 @@
-"""A tiny GPT-2 with code of its own: it dawdles while one file is there, dies of an id in another.
+"""A tiny GPT-2 with code of its own: it dawdles as one file says, and dies of an id in another.
 
 The weights stay the same whatever it does, so that runs before and after belong together.
 """
@@ -20,8 +20,10 @@ HOME = Path({home!r})
 
 
 def dawdle_or_die(module, inputs):
-    if (HOME / "slow").exists():
-        time.sleep(0.25)
+    try:
+        time.sleep(float((HOME / "slow").read_text()))
+    except FileNotFoundError:
+        pass
     deadly = HOME / "deadly"
     if deadly.exists() and (inputs[0] == int(deadly.read_text())).any():
         os.kill(os.getpid(), 9)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -67,13 +68,14 @@ def is_running(pid: int) -> bool:
 def test_a_killed_worker_and_a_lost_node_cost_no_row(nodes, slow, gricean, tmp_path):
     """Two workers; one is killed; another takes over; its machine goes; one machine ends it."""
     here = run(gricean, open_participant(f"hf:{slow}", **MANY), tmp_path / "here", limit=150)
-    (tmp_path / "slow").touch()
     second = nodes.add_node(**{k: v for k, v in NODE.items() if k != "include_dashboard"})
     said: list[str] = []
     killed: list[int] = []
     removed: list[int] = []
 
     def strike(done: int, total: int) -> None:
+        if not done:
+            (tmp_path / "slow").write_text("1.0")
         at_work = [w for w in spread.workers() if w["batches"] and w["pid"] not in killed]
         if not killed and len(at_work) == 2:
             killed.append(at_work[1]["pid"])
@@ -140,7 +142,7 @@ def test_a_text_that_kills_its_workers_is_named_and_the_rest_goes_on(
 def test_an_interrupt_stops_the_workers_and_the_same_command_goes_on(
     nodes, slow, gricean, tmp_path
 ):
-    (tmp_path / "slow").touch()
+    (tmp_path / "slow").write_text("0.25")
     words = ["run", "gricean-maxims", "--model", f"hf:{slow}", "--folder", str(tmp_path / "there")]
     words += ["--limit", "40", "--batch-tokens", "64", "--trust-remote-code"]
     words += ["--on", f"ray:{nodes.address}"]
@@ -180,7 +182,7 @@ def test_an_interrupt_stops_the_workers_and_the_same_command_goes_on(
 
 
 def test_a_worker_with_other_weights_is_left_out(nodes, slow, gricean, tmp_path):
-    (tmp_path / "slow").touch()
+    (tmp_path / "slow").write_text("0.25")
     said: list[str] = []
     with (
         Cluster(parse_on(f"ray:{nodes.address}", cpus=0.5)) as cluster,
@@ -251,3 +253,14 @@ def test_an_experiment_runs_its_models_side_by_side(nodes, gricean, tmp_path, ca
         assert "workers" in there.manifest["sessions"][0]
         model = each["model"]
         assert same(run(study, open_participant(model), tmp_path / f"here-{each['label']}"), there)
+
+
+def test_the_python_of_the_docs_runs(nodes, tmp_path, monkeypatch, capsys):
+    page = Path(__file__).parents[2] / "docs" / "ray.md"
+    code = page.read_text(encoding="utf-8").split("```py\n")[1].split("```")[0]
+    folder = save_model(tmp_path / "tiny", "gpt2")
+    assert "embedded:smollm2-135m" in code
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RAY_ADDRESS", nodes.address)
+    exec(compile(code.replace("embedded:smollm2-135m", f"hf:{folder}"), page.name, "exec"), {})
+    assert capsys.readouterr().out.strip() == "20"
