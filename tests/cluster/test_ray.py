@@ -37,6 +37,8 @@ def nodes(tmp_path_factory):
     """A cluster of one machine with one processor."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
+    # Ray makes its workers yield to all else, and what else the machine does is no part of a test.
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
     started = Nodes(initialize_head=True, head_node_args=NODE)
     yield started
     ray.shutdown()

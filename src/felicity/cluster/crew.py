@@ -170,15 +170,7 @@ class Crew:
             raise
         except ray.exceptions.RayError as error:
             self._let_go(member)
-            self._false_starts += 1
-            if self._false_starts >= FALSE_STARTS:
-                raise RunError(
-                    f"{self._false_starts} workers died while they loaded the model, the last of: "
-                    f"{_cause(error)}",
-                    where=self._opening.spec,
-                    hint="too little memory for it, or a machine without the same Felicity; Ray's "
-                    "logs on that machine say more",
-                ) from error
+            self._false_start(error)
             return
         self._false_starts = 0
         if isinstance(answer, Refused):
@@ -199,6 +191,23 @@ class Crew:
             f"{self._opening.spec}: a worker on {answer.host} ({answer.info.device}) is ready "
             f"after {answer.seconds:.1f} s"
         )
+
+    def _false_start(self, error: Exception) -> None:
+        """Count a worker that died while it loaded; after some, none more is tried."""
+        self._false_starts += 1
+        if self._false_starts < FALSE_STARTS:
+            return
+        told = f"{self._false_starts} workers died while they loaded the model"
+        if any(each.opened for each in self._members):
+            self._refusals = REFUSALS
+            self._report(f"{told}; no more are tried: {_cause(error)}")
+            return
+        raise RunError(
+            f"{told}, the last of: {_cause(error)}",
+            where=self._opening.spec,
+            hint="too little memory for it, or a machine without the same Felicity; Ray's logs on "
+            "that machine say more",
+        ) from error
 
     def _refuse(self, member: _Member, refused: Refused) -> None:
         """Leave a worker out; where no other is left, its reason is the run's."""
