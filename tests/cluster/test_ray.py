@@ -8,7 +8,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -106,22 +108,27 @@ def test_a_killed_worker_and_a_lost_node_cost_no_row(nodes, slow, gricean, tmp_p
 
 
 def test_a_text_that_kills_its_workers_is_named_and_the_rest_goes_on(
-    nodes, slow, gricean, tmp_path
+    nodes, slow, gricean, tmp_path, monkeypatch
 ):
-    here = open_participant(f"hf:{slow}", **MANY)
-    whole = run(gricean, here, tmp_path / "here", limit=12)
-    trials = gricean.trials(gricean.format(None), gricean.select({}, 12))
-    encoded = here.plan([trial.pair for trial in trials]).encoded
-    owners: dict[int, set[tuple[int, ...]]] = {}
-    for one in encoded:
-        for token in one.ids:
-            owners.setdefault(token, set()).add(one.ids)
-    deadly, texts = next(item for item in owners.items() if len(item[1]) == 1)
-    victims = {
-        trial.trial_id
-        for trial, one in zip(trials, encoded, strict=True)
-        if one.ids in texts or deadly in one.answer_ids
+    monkeypatch.setattr("felicity.cluster.crew.KILLS", 1)
+    few: Any = {
+        "where": {"wording": "0", "questioner": "Leslie", "responder": "Joan"},
+        "limit": 12,
     }
+    here = open_participant(f"hf:{slow}", **MANY)
+    whole = run(gricean, here, tmp_path / "here", **few)
+    trials = gricean.trials(gricean.format(None), gricean.select(**few))
+    texts = {
+        trial.trial_id: one
+        for trial, one in zip(
+            trials, here.plan([trial.pair for trial in trials]).encoded, strict=True
+        )
+    }
+    # A token of one question, and of no answer: those are scored by themselves, too.
+    in_answers = {token for one in texts.values() for token in one.answer_ids}
+    owners = Counter(token for one in texts.values() for token in set(one.ids) - in_answers)
+    deadly = next(token for token, count in owners.items() if count == 2)
+    victims = {trial_id for trial_id, one in texts.items() if deadly in one.ids}
     (tmp_path / "deadly").write_text(str(deadly))
     there = tmp_path / "there"
     with (
@@ -129,14 +136,14 @@ def test_a_text_that_kills_its_workers_is_named_and_the_rest_goes_on(
         cluster.open(Opening(spec=f"hf:{slow}", **MANY)) as spread,
         pytest.raises(FaultsError) as caught,
     ):
-        run(gricean, spread, there, limit=12)
+        run(gricean, spread, there, **few)
     assert {fault.file for fault in caught.value.faults} == victims
     assert "expected a text that its worker survives" in str(caught.value)
     assert "workers lost over it, the last of:" in str(caught.value)
     with Journal(there / "journal.sqlite", read_only=True) as journal:
         assert set(journal.keys()) == {trial.trial_id for trial in trials} - victims
     (tmp_path / "deadly").unlink()
-    mended = run(gricean, here, there, limit=12)
+    mended = run(gricean, here, there, **few)
     assert mended.complete
     assert same(whole, mended)
 
@@ -184,7 +191,6 @@ def test_an_interrupt_stops_the_workers_and_the_same_command_goes_on(
 
 
 def test_a_worker_with_other_weights_is_left_out(nodes, slow, gricean, tmp_path):
-    (tmp_path / "slow").write_text("0.25")
     said: list[str] = []
     with (
         Cluster(parse_on(f"ray:{nodes.address}", cpus=0.5)) as cluster,
@@ -199,6 +205,8 @@ def test_a_worker_with_other_weights_is_left_out(nodes, slow, gricean, tmp_path)
         save_file(weights, slow / "model.safetensors", metadata={"format": "pt"})
 
         def look(done: int, total: int) -> None:
+            if not done:
+                (tmp_path / "slow").write_text("1.0")
             if any("left out" in line for line in said):
                 (tmp_path / "slow").unlink(missing_ok=True)
 
@@ -249,6 +257,7 @@ def test_an_experiment_runs_its_models_side_by_side(nodes, gricean, tmp_path, ca
     study = load_study(tmp_path / "study")
     for each in told["runs"]:
         if each["state"] == "failed":
+            assert "SafetensorError: " in each["reason"]
             assert "broken (on " in each["reason"]
             continue
         there = read_run(each["folder"], study)

@@ -49,7 +49,7 @@ class Shard:
                 batch=(place,),
                 plan=replace(self.plan, encoded=(encoded,), batches=((0,),)),
                 kills=KILLS - 1,
-                losses=LOSSES - 1,
+                losses=self.losses,
             )
             for place, encoded in zip(self.batch, self.plan.encoded, strict=True)
         ]
@@ -166,8 +166,8 @@ class Crew:
 
         try:
             answer = ray.get(member.opening)
-        except ray.exceptions.RayTaskError:
-            raise
+        except ray.exceptions.RayTaskError as error:
+            answer = Refused(error=_failure(error, self._opening.spec), host=str(error.ip))
         except ray.exceptions.RayError as error:
             self._let_go(member)
             self._false_start(error)
@@ -253,8 +253,8 @@ class Crew:
                 self._cluster.check()
             try:
                 answer = ray.get(ref)
-            except ray.exceptions.RayTaskError:
-                raise
+            except ray.exceptions.RayTaskError as error:
+                raise _failure(error, self._opening.spec) from error
             except ray.exceptions.RayError as error:
                 lost = _cause(error)
                 self._let_go(member)
@@ -304,8 +304,8 @@ class Crew:
         ref, shard = member.work.popleft()
         try:
             answer: list[Scored] = ray.get(ref)
-        except ray.exceptions.RayTaskError:
-            raise
+        except ray.exceptions.RayTaskError as error:
+            raise _failure(error, self._opening.spec) from error
         except ray.exceptions.RayError as error:
             yield from self._bury(member, shard, error, queue)
             return
@@ -350,6 +350,12 @@ class Crew:
         else:
             reason = f"{shard.losses} workers lost over it, the last of: {cause}"
             yield Scored(places=shard.batch, scores=(), reason=reason)
+
+
+def _failure(error: Any, spec: str) -> RunError:
+    """Say in a line what a library has raised within a worker."""
+    cause = error.cause
+    return RunError(f"{type(cause).__name__}: {str(cause).strip()[:400]}", where=spec)
 
 
 def _cause(error: Exception) -> str:
