@@ -64,7 +64,9 @@ class Cluster:
         self.stop()
         self._leave()
 
-    def open(self, opening: Opening, report: Callable[[str], None] = lambda _: None) -> Any:
+    def open(
+        self, opening: Opening, report: Callable[[str], None] = lambda _: None
+    ) -> RayParticipant:
         """Open a model on one worker; more join it while it scores.
 
         Returns
@@ -83,10 +85,9 @@ class Cluster:
 
     def slots(self) -> int:
         """Return how many workers the machines that are there now have room for."""
-        import ray
-
+        ray = _ray()
         wanted = self.place.resources
-        room = sum(
+        room: int = sum(
             int(min(node["Resources"].get(name, 0.0) / amount for name, amount in wanted.items()))
             for node in ray.nodes()
             if node["Alive"]
@@ -95,14 +96,12 @@ class Cluster:
 
     def is_alive(self, node: str) -> bool:
         """Whether a machine is still part of the cluster, by Ray's id of it."""
-        import ray
-
+        ray = _ray()
         return any(each["NodeID"] == node and each["Alive"] for each in ray.nodes())
 
     def has_room(self) -> bool:
         """Whether another worker could start at once; looks at most once in `LOOK` seconds."""
-        import ray
-
+        ray = _ray()
         now = time.monotonic()
         if now - self._looked < LOOK:
             return False
@@ -133,8 +132,7 @@ class Cluster:
             raise KeyboardInterrupt
 
     def _no_room(self) -> str:
-        import ray
-
+        ray = _ray()
         wanted = ", ".join(f"{amount:g} {name}" for name, amount in self.place.resources.items())
         there = [
             ", ".join(f"{node['Resources'].get(name, 0):g} {name}" for name in ("CPU", "GPU"))
@@ -144,8 +142,7 @@ class Cluster:
         return f"a worker takes {wanted}; got machines with {'; '.join(there) or 'nothing'}"
 
     def _leave(self) -> None:
-        import ray
-
+        ray = _ray()
         if self._own:
             ray.shutdown()
             self._own = False
@@ -154,6 +151,13 @@ class Cluster:
 def _hint(place: OnRay) -> str:
     taken = "--gpus-per-task" if place.gpus else "--cpus-per-task"
     return f"lower {taken}, or start Ray on machines that have more"
+
+
+def _ray() -> Any:
+    """Return Ray, which has not said the types of all that it has."""
+    import ray
+
+    return ray
 
 
 def _join(address: str | None) -> bool:

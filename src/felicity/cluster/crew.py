@@ -179,12 +179,12 @@ class Crew:
         self._first = self._first or answer
         other = answer.other_than(self._first)
         if other:
-            error = RunError(
+            mixed = RunError(
                 "a worker has another model than the first\n  " + "\n  ".join(other),
                 where=self._opening.spec,
                 hint="its folder, or its cache of the hub, is not the same on every machine",
             )
-            self._refuse(member, Refused(error=error, host=answer.host))
+            self._refuse(member, Refused(error=mixed, host=answer.host))
             return
         member.opened = answer
         self._report(

@@ -45,7 +45,7 @@ class Worker:
 
         opening, began = self._opening, time.monotonic()
         context = ray.get_runtime_context()
-        host = str(ray.util.get_node_ip_address())
+        host = _host()
         torch.set_num_threads(opening.threads or max(1, int(self._cpus)))
         try:
             self._check_local()
@@ -101,12 +101,10 @@ class Worker:
 
     def plan(self, pairs: Sequence[TextPair], names: Sequence[str] | None) -> Plan | Refused:
         """Encode texts and cut them into batches."""
-        import ray
-
         try:
             return self._open_participant().plan(pairs, names)
         except FelicityError as error:
-            return Refused(error=error, host=str(ray.util.get_node_ip_address()))
+            return Refused(error=error, host=_host())
 
     def score(self, shard: Plan) -> list[Scored]:
         """Score the batches of a plan; where one does not fit into memory, in pieces."""
@@ -114,7 +112,15 @@ class Worker:
         assert self._halving is not None
         return [scored for batch in shard.batches for scored in self._halving.score(shard, batch)]
 
-    def _open_participant(self) -> Any:
+    def _open_participant(self) -> Participant:
         if self._participant is None:
             raise RuntimeError("a worker is opened before it is asked")
         return self._participant
+
+
+def _host() -> str:
+    """Return this machine's address as the cluster knows it."""
+    import ray
+
+    util: Any = ray.util
+    return str(util.get_node_ip_address())
