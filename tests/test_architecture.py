@@ -17,7 +17,9 @@ MAY_IMPORT = {
     "scoring": {"scoring"},
     "participants": {"participants", "scoring", "cache"},
     "study": {"study", "study_reader", "selection", "rating", "asked"},
-    "study_reader": {"study", "folder_reader", "rating", "asked"},
+    "study_reader": {"study", "folder_reader", "rating", "asked", "survey"},
+    "survey": {"survey", "study", "rating", "folder_reader", "journal", "stats"}
+    | {"reference_reader", "reference_model"},
     "asked": {"asked", "rating", "folder_reader", "study", "manifest", "participants", "tables"},
     "folder_reader": set(),
     "selection": {"study"},
@@ -31,6 +33,7 @@ MAY_IMPORT = {
         "participants",
         "scoring",
         "tables",
+        "survey",
     },
     "journal": set(),
     "manifest": {"study", "rating"},
@@ -69,6 +72,7 @@ MAY_IMPORT = {
     "checks": {"study", "stats", "wordfrequency"},
     "wordfrequency": {"stats"},
     "tables": set(),
+    "interop": {"interop", "study", "study_reader", "folder_reader", "rating", "asked"},
 }
 HEAVY = {"torch", "transformers", "polars", "scipy", "numpy", "wordfreq", "tokenizers", "rapidfuzz"}
 

@@ -127,7 +127,7 @@ def test_a_unit_without_one_of_its_variants_is_a_fault(tmp_path):
         (('paradigm = "choice"', 'paradigm = "poll"'), "study.paradigm: got"),
         (("[study]", "[study"), "study.toml, syntax"),
         (('unit = "story"\n', ""), 'items.unit: got "nothing"; expected text'),
-        (('["strong", "weak"]', '["strong"]'), "two different labels"),
+        (('["strong", "weak"]', '["strong"]'), "two or more different labels"),
         (('answer = " {answer}"', 'answer = " x"'), "expected {answer} in it"),
         (("{asker} asks", "{who} asks"), 'formats.story.context: got "{who}"'),
         (('default = "story"', 'default = "tale"'), 'formats.default: got "tale"'),

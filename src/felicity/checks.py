@@ -43,10 +43,9 @@ def cue_table(study: Study) -> dict[str, dict[str, CueScore]]:
         Rule to level to score. "shorter" is 1 − "longer". The word-frequency rule is there only
         where ``wordfreq`` is installed.
     """
-    first, second = study.design.answers
     texts = {
         key: [
-            (item.question, item.answers[first], item.answers[second])
+            (item.question, *item.answers.values())
             for item in study.items
             if item.factors[study.design.factor] == key
         ]
@@ -56,14 +55,14 @@ def cue_table(study: Study) -> dict[str, dict[str, CueScore]]:
 
 
 def score_cues(
-    texts: Mapping[str, Sequence[tuple[str, str, str]]], language: str
+    texts: Mapping[str, Sequence[tuple[str, ...]]], language: str
 ) -> dict[str, dict[str, CueScore]]:
     """Score each blind rule on the texts of each level; see `cue_table`.
 
     Parameters
     ----------
     texts
-        Level to question, first answer and second answer of each item; no level is empty.
+        Level to question, first answer and the others of each item; no level is empty.
     language
         ISO 639-1, for word frequencies.
     """

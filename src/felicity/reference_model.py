@@ -90,8 +90,8 @@ def build_reference(ratings: pl.DataFrame, axes: Axes) -> HumanReference:
     ]
     return HumanReference(
         ratings=arranged,
-        scenario_cells=_cell_table(scenario_cells, axes, ("scenario",)),
-        cells=_cell_table(cells, axes, ()),
+        scenario_cells=cell_table(scenario_cells, axes, ("scenario",)),
+        cells=cell_table(cells, axes, ()),
         effects=pl.DataFrame(rows),
     )
 
@@ -117,7 +117,8 @@ def _statsmodels() -> ModuleType:
         ) from None
 
 
-def _cell_table(cells: Cells, axes: Axes, before: tuple[str, ...]) -> pl.DataFrame:
+def cell_table(cells: Cells, axes: Axes, before: tuple[str, ...]) -> pl.DataFrame:
+    """Write cells as rows; ``before`` is ``("scenario",)`` for cells by scenario, else empty."""
     scenarios: Sequence[tuple[str, ...]] = [(s,) for s in axes.scenarios] if before else [()]
     keys = [
         (*scenario, *point, attribute)

@@ -82,7 +82,7 @@ class Design:
         Groups of columns under which each unit repeats, e.g. ``(("wording",), ("questioner",
         "responder"))``.
     answers
-        Labels of the answers; the first should win.
+        Labels of the answers; the first should win. Of more than two an item may lack some.
     """
 
     factor: str
@@ -149,7 +149,7 @@ class Study:
         """Every answer of every item as text, in a stable order."""
         trials = []
         for item in self.items if items is None else items:
-            for label in self.design.answers:
+            for label in item.answers:
                 pair, baseline = fmt.render(item, label)
                 trials.append(
                     Trial(

@@ -5,15 +5,17 @@ from __future__ import annotations
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from felicity.asked.reader import read_asked_task
-from felicity.errors import Fault, one_of
+from felicity.errors import Fault, FaultsError, one_of
 from felicity.folder_reader import FolderReader, Row
 from felicity.rating.reader import read_rating_study
 from felicity.rating.study import RatingStudy
 from felicity.study import PLACEHOLDER, Design, Format, Level, ReferenceGroup, Study, fill
+from felicity.survey.section import read_survey_task
 from felicity.types import Item
 
 PARADIGMS = ("choice", "rating")
@@ -49,6 +51,8 @@ def _read_choice_study(reader: FolderReader, table: Mapping[str, Any]) -> Study 
     formats, default = _read_formats(reader, table, items)
     reference = _read_reference(reader, table, design)
     asked = read_asked_task(reader, table, design.answers, items)
+    columns = items[0].columns() if items else {}
+    read_survey_task(reader, table, paradigm="choice", columns=columns, answers=design.answers)
     if reader.faults:
         return None
     study = Study(
@@ -87,7 +91,7 @@ KNOWN = {
     "design": {"factor", "level", "variants", "items_per_level", "same_answers_within_unit"},
     "reference": {"file"},
 }
-FREE = {"formats", "asked"}
+FREE = {"formats", "asked", "survey"}
 
 
 def _check_keys(reader: FolderReader, table: Mapping[str, Any]) -> None:
@@ -121,8 +125,8 @@ def _read_design(reader: FolderReader, table: Mapping[str, Any]) -> Design:
             continue
         levels.append(Level(key=level["key"], short=level["short"], gloss=level["gloss"]))
     answers = tuple(map(str, reader.get(table, "items.answers", list)))
-    if len(answers) != 2 or len(set(answers)) != 2:
-        reader.fault("study.toml", "items.answers", list(answers), "two different labels")
+    if len(answers) < 2 or len(set(answers)) < len(answers):
+        reader.fault("study.toml", "items.answers", list(answers), "two or more different labels")
     for label in answers:
         if "|" in label:
             reader.fault("study.toml", "items.answers", label, "a label without |")
@@ -154,7 +158,11 @@ def _read_items(reader: FolderReader, table: Mapping[str, Any], design: Design) 
     roles = [str(role) for role in table.get("names", {}).get("roles", [])]
     if not (file and unit and pattern):
         return ()
-    needed = {unit, design.factor, "question", *design.answers, *_used(pattern)} - set(roles)
+    # Of more than two answers an item may lack some, but never the one that should win.
+    whole = design.answers if len(design.answers) == 2 else design.answers[:1]
+    needed = {unit, design.factor, *whole, *_used(pattern)} - set(roles)
+    if _needs_question(table):
+        needed.add("question")
     needed.update(column for group in design.variants for column in group if column not in roles)
     items: list[Item] = []
     good_rows: list[Row] = []
@@ -182,6 +190,15 @@ def _reserved(unit: str, pattern: str) -> frozenset[str]:
     return RESERVED - allowed
 
 
+def _needs_question(table: Mapping[str, Any]) -> bool:
+    """Whether any format shows the question, as all do but those of whole sentences."""
+    formats = table.get("formats")
+    entries = formats.values() if isinstance(formats, dict) else ()
+    parts = [part for part in entries if isinstance(part, dict)]
+    texts = [text for part in parts for text in part.values() if isinstance(text, str)]
+    return "asked" in table or not texts or any("question" in _used(text) for text in texts)
+
+
 def _used(template: str) -> list[str]:
     return PLACEHOLDER.findall(template)
 
@@ -194,8 +211,10 @@ def _item(
     return Item(
         item_id=fill(pattern, factors),
         unit=row[unit],
-        question=fill(row["question"], cast),
-        answers={label: fill(row[label], cast) for label in design.answers},
+        question=fill(row.get("question", ""), cast),
+        answers={
+            label: fill(row[label], cast) for label in design.answers if row.get(label, "").strip()
+        },
         factors=factors,
     )
 
@@ -222,12 +241,15 @@ def _check_row(
             if name not in roles:
                 allowed = one_of(f"{{{role}}}" for role in roles) if roles else "no placeholder"
                 reader.fault(file, column, f"{{{name}}}", allowed, line)
-    if len(design.answers) == 2:
-        first, second = design.answers
-        if row.get(first) and row.get(first) == row.get(second):
-            reader.fault(file, second, row[second], f"a text other than the {first}'s", line)
-        if used[first] != used[second]:
-            reader.fault(file, second, row.get(second, ""), f"the same names as the {first}", line)
+    there = [label for label in design.answers if row.get(label, "").strip()]
+    if len(design.answers) > 2 and len(there) == 1:
+        reader.fault(file, "answers", f"{there[0]} alone", "two answers or more", line)
+    for place, label in enumerate(there):
+        for other in there[:place]:
+            if row[label] == row[other]:
+                reader.fault(file, label, row[label], f"a text other than the {other}'s", line)
+        if used[label] != used[there[0]]:
+            reader.fault(file, label, row[label], f"the same names as the {there[0]}", line)
 
 
 def _check_items(
@@ -304,10 +326,30 @@ def _read_reference(
     if "reference" not in table:
         return ()
     file = reader.get(table, "reference.file", str)
+    return read_groups(reader, file, design) if file else ()
+
+
+def replace_reference(study: Study, path: Path) -> Study:
+    """Put the people of another reference.csv in the place of a study's own.
+
+    Raises
+    ------
+    FaultsError
+        With every fault of the file.
+    """
+    reader = FolderReader(path.parent)
+    groups = read_groups(reader, path.name, study.design)
+    if reader.faults:
+        raise FaultsError(reader.faults, where=str(path))
+    return replace(study, reference=groups)
+
+
+def read_groups(reader: FolderReader, file: str, design: Design) -> tuple[ReferenceGroup, ...]:
+    """Read groups of people from a CSV of right answers per level; note every fault of it."""
     correct: dict[str, dict[str, int]] = defaultdict(dict)
     asked: dict[str, dict[str, int]] = defaultdict(dict)
     sources: dict[str, str] = {}
-    for line, row in reader.rows(file) if file else ():
+    for line, row in reader.rows(file):
         group, level = row.get("group", ""), row.get(design.factor, "")
         if level not in design.level_keys:
             reader.fault(file, design.factor, level, one_of(design.level_keys), line)

@@ -78,7 +78,8 @@ class TokenScores:
     Attributes
     ----------
     token_ids, tokens, log_probs
-        One entry per answer token, in order; ``log_probs`` are ≤ 0, in nats.
+        One entry per answer token, in order; ``log_probs`` are ≤ 0, in nats. ``token_ids`` is
+        empty where a server does not give them.
     straddles
         True where the first token also holds characters of the context.
 
@@ -132,14 +133,15 @@ class ParticipantInfo:
     """Everything about a participant that can change its answers, and how it is called.
 
     ``opened_with`` holds the options as given (method, prefix, dtype), before any was resolved.
+    What a server does not say of its model is None or ``unknown``.
     """
 
     spec: str
     label: str
     method: Method
     architecture: str
-    parameters: int
-    vocabulary: int
+    parameters: int | None
+    vocabulary: int | None
     max_tokens: int | None
     dtype: str
     device: str

@@ -70,7 +70,7 @@ def test_an_architecture_without_a_language_model_head_is_refused(tmp_path, tiny
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("gpt2", "expected embedded:NAME, hf:ID, hf:FOLDER or api:PROVIDER/MODEL"),
+        ("gpt2", "expected embedded:NAME, hf:ID, hf:FOLDER, api:PROVIDER/MODEL or "),
         ("api:openai/gpt-4o-mini", "no log-probabilities of given answers"),
         ("embedded:gpt9", "expected one of smollm2-135m, cassette-masked"),
         ("hf:no/such-model-here", "neither a folder here nor a model that the hub gives"),

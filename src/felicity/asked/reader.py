@@ -30,6 +30,8 @@ def read_asked_task(
     if "asked" not in table:
         return None
     before = len(reader.faults)
+    if len(answers) > 2:
+        reader.fault("study.toml", "asked", f"{len(answers)} answers", "two, to be asked in words")
     file = reader.get(table, "asked.prompt", str)
     prompt = reader.text(file) if file else None
     labels = _read_texts(reader, table, "labels")

@@ -9,6 +9,7 @@ import typer
 from felicity.cli import (
     build,
     experiments,
+    interop,
     models,
     parse,
     prompts,
@@ -17,6 +18,7 @@ from felicity.cli import (
     reports,
     runs,
     studies,
+    survey,
     view,
 )
 from felicity.cli.output import err
@@ -65,7 +67,10 @@ for command in (
     models.doctor,
 ):
     app.command()(command)
+app.command("export")(interop.export)
+app.command("import")(interop.import_)
 app.add_typer(build.app, name="build")
+app.add_typer(survey.app, name="survey")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -34,6 +34,7 @@ def report_choice(
     published: str | None,
     study: str | None,
     intervals: bool,
+    people: Path | None,
     as_json: bool,
 ) -> None:
     """Print and write the report of runs, of published accuracies, or of both."""
@@ -41,7 +42,7 @@ def report_choice(
     from felicity.report.groups import group_members
     from felicity.report.published import published_file, read_published
 
-    analysis = _analyse(runs, score, seed, published, study)
+    analysis = _analyse(runs, score, seed, published, study, people)
     rows = []
     if published is not None:
         rows = list(read_published(published_file(published), analysis.study.design))
@@ -56,7 +57,12 @@ def report_choice(
 
 
 def _analyse(
-    runs: Sequence[Path], score: str, seed: int, published: str | None, study: str | None
+    runs: Sequence[Path],
+    score: str,
+    seed: int,
+    published: str | None,
+    study: str | None,
+    people: Path | None = None,
 ) -> Analysis:
     from felicity.report import analyse
     from felicity.report.analysis import analyse_people
@@ -66,10 +72,16 @@ def _analyse(
         if study is not None:
             raise OptionError("this is an option for --published without runs", where="--study")
         read = [read_choice_run(each) for each in runs]
-        return analyse(read, read[0].study, score=score, seed=seed)
+        return analyse(read, _with_people(read[0].study, people), score=score, seed=seed)
     if published is None:
         raise RunError("no run was given", hint="give run folders, or --published")
-    return analyse_people(_study_of(published, study), seed=seed)
+    return analyse_people(_with_people(_study_of(published, study), people), seed=seed)
+
+
+def _with_people(study: Study, people: Path | None) -> Study:
+    from felicity.study_reader import replace_reference
+
+    return study if people is None else replace_reference(study, people)
 
 
 def _study_of(published: str, study: str | None) -> Study:

@@ -78,5 +78,6 @@ class Kept(threading.local):
             dtype=options.dtype,
             trust_remote_code=options.trust_remote_code,
             batch_tokens=options.batch_tokens,
+            max_connections=options.max_connections,
             report=note,
         )

@@ -52,8 +52,8 @@ def report(
     ),
     people: Path = typer.Option(
         None,
-        help="Rating studies: CSV of people's single ratings, to compare with in place of the "
-        "study's cells; they give a noise ceiling too.",
+        help="CSV of people to compare with in place of the study's. Choice: as a reference.csv. "
+        "Rating: single ratings, which give a noise ceiling too.",
     ),
     seed: int = typer.Option(0, help="Of the resampling."),
     as_json: bool = JSON_OPTION,
@@ -77,7 +77,6 @@ def report(
             "--as-published": as_published,
             "--unit": unit is not None,
             "--weighting": weighting is not None,
-            "--people": people is not None,
         }
         _refuse(rating_only, "rating")
         from felicity.cli import choice_reports
@@ -91,6 +90,7 @@ def report(
             published=published,
             study=study,
             intervals=intervals,
+            people=people,
             as_json=as_json,
         )
         return

@@ -23,7 +23,8 @@ def run(
     ],
     model: list[str] = typer.Option(
         [],
-        help="embedded:NAME, hf:ID[@REVISION], hf:FOLDER, api:PROVIDER/MODEL; may be repeated.",
+        help="embedded:NAME, hf:ID[@REVISION], hf:FOLDER, api:PROVIDER/MODEL or "
+        "server:URL#MODEL; may be repeated.",
     ),
     out: Path = typer.Option(Path("runs"), help="Runs go to OUT/STUDY/MODEL-…"),
     folder: Path = typer.Option(None, help="The run folder itself, for one model."),
@@ -62,7 +63,7 @@ def run(
     seed: int = typer.Option(0, help="Chat: of sampling and of random order."),
     temperature: float = typer.Option(None, min=0, help="Chat: default the study's."),
     max_tokens: int = typer.Option(None, min=1, help="Chat: longest reply; default the model's."),
-    max_connections: int = typer.Option(None, min=1, help="Chat: requests open at once."),
+    max_connections: int = typer.Option(None, min=1, help="Chat, server: requests open at once."),
     smoke: int = typer.Option(3, min=0, help="Chat: first questions, to see that any works."),
     price_in: float = typer.Option(None, min=0, help="Chat: price of a million tokens in."),
     price_out: float = typer.Option(None, min=0, help="Chat: price of a million tokens out."),

@@ -175,7 +175,7 @@ def _show_choice(study: Study, as_json: bool) -> None:
     print_table(
         ("Blind rule", *short.values()),
         [(rule, *(f"{row[key].share:.2f}" for key in short)) for rule, row in cues.items()],
-        title=f"\nShallow cues: how often a blind rule picks the {first} (ties count half)",
+        title=f"\nShallow cues: how often a blind rule picks the {first} (a tie is a draw)",
     )
     if "more frequent words" not in cues:
         note("the rule on word frequency needs wordfreq: pip install 'felicity[build]'")

@@ -21,7 +21,9 @@ class Settings:
     limit: int | None = None
     prefix: str | None = None
     dtype: str | None = None
+    dtype_sample: int | None = None
     device: str | None = None
+    device_map: str | None = None
     threads: int | None = None
     batch_tokens: int | None = None
     trust_remote_code: bool | None = None

@@ -28,6 +28,7 @@ def open_participant(
     dtype: str = "float32",
     trust_remote_code: bool = False,
     batch_tokens: int | None = None,
+    max_connections: int | None = None,
     report: Callable[[str], None] = lambda _: None,
 ) -> Participant:
     """Open a model and check that its scores can be believed.
@@ -36,7 +37,8 @@ def open_participant(
     ----------
     spec
         ``embedded:NAME``, or ``hf:`` with a hub id or a folder, and ``@REVISION`` if need be; a
-        ``.gguf`` file loads too.
+        ``.gguf`` file loads too. ``server:http://HOST:PORT/v1#MODEL`` is a model behind a server
+        that gives log-probabilities (vLLM, llama.cpp).
     method
         ``logprob``, ``pll_within_word_l2r``, ``pll_original`` or ``seq2seq``; by default what
         fits the architecture in the model's configuration.
@@ -53,6 +55,8 @@ def open_participant(
     batch_tokens
         Tokens in one forward pass, padding included; by default what the device's free memory
         allows.
+    max_connections
+        For a server: requests open at once.
     report
         Called with a line for each step that takes a while.
 
@@ -72,9 +76,6 @@ def open_participant(
     >>> participant.info.method, participant.info.prefix
     ('logprob', 'id <|endoftext|> (0)')
     """
-    from felicity.participants import load
-    from felicity.participants.spread import Spread
-
     named = parse_spec(spec)
     parsed, label = named, named.label
     if parsed.kind == "api":
@@ -83,10 +84,26 @@ def open_participant(
             where=spec,
             hint="it can be asked to choose: --method asked",
         )
+    if parsed.kind == "server":
+        from felicity.participants.server import open_server
+
+        return open_server(
+            spec,
+            method=method,
+            prefix=prefix,
+            # What is the default for models here is nobody's wish there.
+            dtype=None if dtype == "float32" else dtype,
+            max_connections=max_connections,
+            opened_with=opening_options(method, prefix, dtype),
+            report=report,
+        )
     if parsed.kind == "embedded":
         model = embedded_model(parsed.source)
         folder = fetch_embedded(model, report)
         parsed, label = ModelSpec(text=spec, kind="hf", source=str(folder)), model.label
+    from felicity.participants import load
+    from felicity.participants.spread import Spread
+
     config = load.read_config(parsed, trust_remote_code)
     chosen = load.choose_method(parsed, config, method)
     tokenizer = load.read_tokenizer(parsed, trust_remote_code)

@@ -67,6 +67,13 @@ def open_local_chat(
     _check_options(method, scale)
     named = parse_spec(spec)
     parsed, label = named, named.label
+    if named.kind == "server":
+        raise ModelError(
+            "a server: model is scored, not chatted with",
+            where=spec,
+            hint="for its replies use api:openai-api/NAME/MODEL, with NAME_BASE_URL and "
+            "NAME_API_KEY in the environment",
+        )
     if named.kind == "embedded":
         model = embedded_model(named.source)
         folder = fetch_embedded(model, report)

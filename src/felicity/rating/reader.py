@@ -24,6 +24,7 @@ from felicity.rating.study import (
     scale_texts,
 )
 from felicity.study import PLACEHOLDER
+from felicity.survey.section import read_survey_task
 from felicity.types import Scale
 
 
@@ -54,6 +55,8 @@ def read_rating_study(reader: FolderReader, table: Mapping[str, Any]) -> RatingS
     items = make_items(scenarios, factors, pattern)
     _check_items(reader, items, all_factors)
     _check_prompts(reader, items, blocks, promptings, scale)
+    columns = items[0].columns() if items else {}
+    read_survey_task(reader, table, paradigm="rating", columns=columns, promptings=promptings)
     if reader.faults:
         return None
     return RatingStudy(

@@ -28,6 +28,7 @@ from felicity.stats.compare import (
     draw_people,
     holm,
     p_against_chance,
+    p_against_share,
 )
 from felicity.stats.orders import OrderEffects
 from felicity.study import Design, ReferenceGroup, Study
@@ -43,7 +44,8 @@ PICK = "pick"
 class Cell:
     """One number of the table with all that a reader may ask about it.
 
-    ``accuracy`` is None where nothing was usable; p-values and comparisons likewise.
+    ``accuracy`` is None where nothing was usable; p-values and comparisons likewise. ``chance`` is
+    the mean over items of one in the number of answers.
     """
 
     accuracy: float | None
@@ -56,6 +58,7 @@ class Cell:
     p_chance: float | None = None
     p_chance_holm: float | None = None
     against: Mapping[str, Difference] | None = None
+    chance: float = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +66,9 @@ class ParticipantResult:
     """A participant's row: cells by level and overall, and accuracy under each variant.
 
     ``margins`` has a row per item: ``item_id``, ``unit``, the factors and ``margin`` (first
-    answer's score minus the second's; None where missing). An asked run has a row per item and
-    order, with ``margin`` 1 for a right pick and −1 for a wrong one, and has ``orders``.
+    answer's score minus the best of the others'; None where any is missing). An asked run has a
+    row per item and order, with ``margin`` 1 for a right pick and −1 for a wrong one, and has
+    ``orders``.
     """
 
     run: ChoiceRun
@@ -145,19 +149,26 @@ def analyse_people(study: Study, *, seed: int = 0) -> Analysis:
 
 
 def margins_table(run: Run, design: Design, score: str) -> pl.DataFrame:
-    """Subtract the second answer's score from the first's, item by item."""
-    first, second = design.answers
+    """Subtract the best of the other answers' scores from the first's, item by item."""
+    first, *others = design.answers
     keep = [c for c in run.responses.columns if c in {"item_id", "unit", *_factors(run)}]
-    sides = [run.responses.filter(pl.col("answer_label") == label) for label in (first, second)]
-    joined = sides[0].join(
-        sides[1].select(*keep, pl.col(score).alias("second")),
-        on=keep,
-        how="full",
-        coalesce=True,
-        maintain_order="left_right",
-    )
     sign = -1 if score in LOWER_IS_BETTER else 1
-    return joined.select(*keep, ((pl.col(score) - pl.col("second")) * sign).alias("margin"))
+    asked = {item.item_id: len(item.answers) for item in run.study.items}
+    scored = run.responses.with_columns(
+        (pl.col(score) * sign).alias("signed"),
+        pl.col("item_id").replace_strict(asked, return_dtype=pl.Int64).alias("n_answers"),
+    )
+    rest = scored.filter(pl.col("answer_label").is_in(others))
+    # An item counts only where every one of its answers has a score.
+    best = rest.group_by(keep, maintain_order=True).agg(
+        pl.when(pl.col("signed").count() == pl.col("n_answers").first() - 1)
+        .then(pl.col("signed").max())
+        .alias("second")
+    )
+    joined = scored.filter(pl.col("answer_label") == first).join(
+        best, on=keep, how="full", coalesce=True, maintain_order="left_right"
+    )
+    return joined.select(*keep, (pl.col("signed") - pl.col("second")).alias("margin"))
 
 
 def _factors(run: Run) -> list[str]:
@@ -185,11 +196,12 @@ def _result(run: ChoiceRun, study: Study, score: str, seed: int) -> ParticipantR
     cells: dict[str, Cell] = {}
     draws: list[Floats] = []
     for key in design.level_keys:
-        counts = _counts(margins.filter(pl.col(design.factor) == key))
+        of_level = margins.filter(pl.col(design.factor) == key)
+        counts = _counts(of_level)
         drawn = resample_accuracy(counts, rng)
         draws.append(drawn)
         people = {g.label: (g.correct[key], g.asked[key]) for g in study.reference}
-        cells[key] = _cell(counts, drawn, rng, people)
+        cells[key] = _cell(counts, drawn, rng, people, _chance(study, of_level["item_id"]))
     cells = _corrected(cells)
     cells[OVERALL] = _overall(cells, np.mean(draws, axis=0), rng, study)
     return ParticipantResult(
@@ -203,8 +215,19 @@ def _result(run: ChoiceRun, study: Study, score: str, seed: int) -> ParticipantR
     )
 
 
+def _chance(study: Study, item_ids: pl.Series) -> float:
+    """How often a blind guess is right: one in the number of answers, over items."""
+    asked = set(item_ids)
+    shares = [1 / len(item.answers) for item in study.items if item.item_id in asked]
+    return float(np.mean(shares)) if shares else 1 / len(study.design.answers)
+
+
 def _cell(
-    counts: Counts, draws: Floats, rng: np.random.Generator, people: Mapping[str, tuple[int, int]]
+    counts: Counts,
+    draws: Floats,
+    rng: np.random.Generator,
+    people: Mapping[str, tuple[int, int]],
+    chance: float,
 ) -> Cell:
     usable = int(counts.usable.sum())
     known = usable > 0
@@ -216,7 +239,8 @@ def _cell(
         usable=usable,
         asked=counts.asked,
         units=int((counts.usable > 0).sum()),
-        p_chance=p_against_chance(counts, rng) if known else None,
+        p_chance=_p_chance(counts, rng, chance) if known else None,
+        chance=chance,
         against={
             label: compare_with_people(counts.accuracy, draws, correct, asked, rng)
             for label, (correct, asked) in people.items()
@@ -224,6 +248,12 @@ def _cell(
         if known
         else None,
     )
+
+
+def _p_chance(counts: Counts, rng: np.random.Generator, chance: float) -> float:
+    if chance == 0.5:
+        return p_against_chance(counts, rng)
+    return p_against_share(counts, chance, rng)
 
 
 def _corrected(cells: Mapping[str, Cell]) -> dict[str, Cell]:
@@ -263,6 +293,7 @@ def _overall(
         asked=sum(cell.asked for cell in parts),
         units=sum(cell.units for cell in parts),
         against=against,
+        chance=float(np.mean([cell.chance for cell in parts])),
     )
 
 

@@ -53,15 +53,16 @@ def accuracy_figure(
         color=alt.Color("participant:N", sort=names, legend=legend, scale=_scale(names, COLOURS)),
     )
     step = max(30, 7 * len(names) + 6)
-    chart = (reference_rule("x", 0.5) + bars + dots).properties(
-        width=PLOT, height=step * len(design.levels)
-    )
+    chances = {m.cells[key].chance for m in members for key in design.level_keys} or {0.5}
+    # Where levels differ in chance no line is theirs.
+    line = [reference_rule("x", chances.pop())] if len(chances) == 1 else []
+    chart = alt.layer(*line, bars, dots).properties(width=PLOT, height=step * len(design.levels))
     return Figure(
         name="accuracy",
         title=f"Accuracy by {design.factor}",
         caption=f"Accuracy by {design.factor}, people last. Bars: 95 % intervals, over dialogues "
-        "for models and over answers for people; published accuracies have none. The line at .50 "
-        "is chance.",
+        "for models and over answers for people; published accuracies have none. The line is "
+        "chance, where it is the same at all levels.",
         chart=chart,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,19 @@ def _look() -> dict[str, Any]:
     }
 
 
+def svg_of(figure: Figure) -> str:
+    """Lay a figure out as SVG; each mark's ``aria-label`` holds its tooltip."""
+    return _lay_out(json.dumps(spec_of(figure)))
+
+
+# Laying out is most of the time that a figure takes, and files and page need it.
+@lru_cache(maxsize=128)
+def _lay_out(spec: str) -> str:
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(spec))
+
+
 def write_figures(figures: Sequence[Figure], folder: Path) -> Mapping[str, Path]:
     """Write each figure as NAME.svg, NAME.pdf and NAME.png (300 dots an inch).
 
@@ -104,8 +118,7 @@ def write_figures(figures: Sequence[Figure], folder: Path) -> Mapping[str, Path]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for figure in figures:
-            # Laid out once: that is most of the time.
-            svg = vl_convert.vegalite_to_svg(spec_of(figure))
+            svg = svg_of(figure)
             made: dict[str, bytes] = {
                 "svg": svg.encode(),
                 "pdf": vl_convert.svg_to_pdf(svg),

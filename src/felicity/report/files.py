@@ -68,6 +68,7 @@ def _plain_cell(cell: Cell) -> dict[str, Any]:
         "usable": cell.usable,
         "asked": cell.asked,
         "units": cell.units,
+        "chance": cell.chance,
         "p_chance": cell.p_chance,
         "p_chance_holm": cell.p_chance_holm,
         "against": {

@@ -10,7 +10,7 @@ import numpy as np
 
 from felicity.report.analysis import OVERALL, Cell
 from felicity.report.groups import Group, Grouping
-from felicity.report.table import number, show_cell
+from felicity.report.table import chance_words, number, show_cell
 from felicity.report.text_table import NONE, TextTable
 from felicity.stats.accuracy import Interval
 from felicity.stats.concordance import (
@@ -61,6 +61,8 @@ def grouped_table(
     """Make the table of accuracies by group: averages below, best in bold, best average starred."""
     keys = [*design.level_keys, OVERALL]
     starred = _highest_averages(grouping, keys)
+    members = [m for group in grouping.groups for m in group.members]
+    of_levels = [m.cells[key] for m in (*members, *grouping.others) for key in design.level_keys]
     rows: list[tuple[str, ...]] = []
     bold: set[tuple[int, int]] = set()
     for group in grouping.groups:
@@ -94,7 +96,7 @@ def grouped_table(
         rows=tuple(rows),
         people=len(people),
         note="Bold: the best of a group of several. Star: the highest average of a group. Overall: "
-        f"the mean of the levels. Chance is .50.{ranged}",
+        f"the mean of the levels. Chance is {chance_words(of_levels)}.{ranged}",
         bold=frozenset(bold),
     )
 

@@ -112,8 +112,9 @@ def _scoring(analysis: Analysis) -> str:
 def _statistics(analysis: Analysis) -> str:
     text = (
         f"Intervals are 95 % percentile bootstraps over dialogues ({RESAMPLES:,} draws, seed "
-        f"{analysis.seed}; Wilson's where all dialogues agree); tests against .50 are sign-flip "
-        "permutation tests over dialogues, Holm-corrected."
+        f"{analysis.seed}; Wilson's where all dialogues agree); tests against chance are sign-flip "
+        "permutation tests over dialogues where it is .50 (else dialogues are drawn as won or lost "
+        "whole), Holm-corrected."
     )
     if analysis.people:
         listed = join_names(

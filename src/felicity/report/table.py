@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 
 from felicity.report.analysis import OVERALL, Analysis, Cell
 from felicity.report.text_table import NONE, TextTable
@@ -82,10 +83,22 @@ def main_table(analysis: Analysis, *, intervals: bool = True) -> TextTable:
         rows=tuple(rows),
         people=len(analysis.people),
         note=(
-            f"Accuracy: {_measured(analysis)}; chance is .50. In brackets 95 % intervals: over "
-            "dialogues for models (bootstrap), over answers for people (Wilson)."
+            f"Accuracy: {_measured(analysis)}; chance is {chance_words(_level_cells(analysis))}. "
+            "In brackets 95 % intervals: over dialogues for models (bootstrap), over answers for "
+            "people (Wilson)."
         ),
     )
+
+
+def chance_words(cells: Sequence[Cell]) -> str:
+    """Say what chance is at the cells of levels; one half where there is none of a run."""
+    shares = [cell.chance for cell in cells] or [0.5]
+    low, high = min(shares), max(shares)
+    return number(low) if low == high else f"{number(low)} to {number(high)} by level"
+
+
+def _level_cells(analysis: Analysis) -> list[Cell]:
+    return [c for result in analysis.participants for k, c in result.cells.items() if k != OVERALL]
 
 
 def _measured(analysis: Analysis) -> str:

@@ -46,8 +46,8 @@ def _about(name: str, result: ParticipantResult, analysis: Analysis) -> str:
     else:
         text += f" was asked {overall.asked} items; there is no overall score of a part."
     short = {level.key: level.short for level in design.levels}
-    above = [short[k] for k, c in known.items() if _differs(c) and (c.accuracy or 0) > 0.5]
-    below = [short[k] for k, c in known.items() if _differs(c) and (c.accuracy or 0) < 0.5]
+    above = [short[k] for k, c in known.items() if _differs(c) and (c.accuracy or 0) > c.chance]
+    below = [short[k] for k, c in known.items() if _differs(c) and (c.accuracy or 0) < c.chance]
     unclear = [short[k] for k, c in known.items() if not _differs(c)]
     said = [
         f"{word} chance on {join_names(names)}"
@@ -58,7 +58,7 @@ def _about(name: str, result: ParticipantResult, analysis: Analysis) -> str:
         )
         if names
     ]
-    text += f" It is {'; '.join(said)} (sign-flip test over dialogues, Holm, α = {ALPHA})."
+    text += f" It is {'; '.join(said)} ({_test(known)}, Holm, α = {ALPHA})."
     for group in analysis.people:
         text += _beside(group, known, short)
     text += "".join(_moves(group, rows) for group, rows in result.variants.items())
@@ -75,6 +75,13 @@ def _about(name: str, result: ParticipantResult, analysis: Analysis) -> str:
     if not result.run.complete:
         text += " The run is not complete."
     return text
+
+
+def _test(known: Mapping[str, Cell]) -> str:
+    """Name the test against chance."""
+    if all(cell.chance == 0.5 for cell in known.values()):
+        return "sign-flip test over dialogues"
+    return "dialogues drawn as won or lost whole by chance"
 
 
 def _moves(group: str, rows: Mapping[str, Mapping[str, float]]) -> str:

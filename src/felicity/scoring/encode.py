@@ -79,7 +79,7 @@ def encode_pairs(
     faults: list[Fault] = []
     for number, (pair, span) in enumerate(zip(pairs, spans, strict=True)):
         text = pair.context + pair.answer
-        one = _place_answer(span, len(pair.context), text, prefix)
+        one = place_answer(span, len(pair.context), text, prefix)
         encoded.append(one)
         fault = _fault(one, prefix, max_tokens)
         if fault:
@@ -91,7 +91,8 @@ def encode_pairs(
     return encoded
 
 
-def _place_answer(span: Spans, border: int, text: str, prefix: Prefix | None) -> Encoded:
+def place_answer(span: Spans, border: int, text: str, prefix: Prefix | None) -> Encoded:
+    """Find the answer's tokens: those that reach past the border, a character of ``text``."""
     keep = range(len(span.ids))
     before: tuple[int, ...] = ()
     if prefix is not None:

@@ -50,6 +50,30 @@ def p_against_chance(
     return float(found.pvalue)
 
 
+def p_against_share(
+    counts: Counts, chance: float, rng: np.random.Generator, n_resamples: int = 9_999
+) -> float:
+    """Two-sided p that an accuracy is chance, where chance is not one half.
+
+    Signs cannot be flipped around a share that is not in the middle. So units are drawn as won or
+    lost whole, with the probability ``chance``, which is as far as items of one unit can go along
+    with each other: the test is on the safe side.
+
+    Examples
+    --------
+    >>> from felicity.stats.accuracy import count_wins
+    >>> ones = count_wins(np.ones(8), np.array(list("abcdefgh")))
+    >>> p_against_share(ones, 0.25, np.random.default_rng(0)) < 0.001
+    True
+    """
+    usable = counts.usable[counts.usable > 0]
+    if len(usable) < 2:
+        return 1.0
+    drawn = (rng.random((n_resamples, len(usable))) < chance) @ usable / usable.sum()
+    far = np.abs(drawn - chance) >= abs(counts.accuracy - chance) - 1e-12
+    return float((far.sum() + 1) / (n_resamples + 1))
+
+
 def compare_with_people(
     accuracy: float, draws: Floats, correct: int, asked: int, rng: np.random.Generator
 ) -> Difference:

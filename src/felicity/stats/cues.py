@@ -11,7 +11,7 @@ WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CueScore:
-    """How often a rule picks the first answer; a tie counts half."""
+    """How often a rule picks the first answer; a tie counts as a draw among those tied."""
 
     share: float
     ties: int
@@ -50,13 +50,13 @@ RULES: Mapping[str, Rule] = {
 }
 
 
-def cue_score(texts: Sequence[tuple[str, str, str]], rule: Rule) -> CueScore:
+def cue_score(texts: Sequence[tuple[str, ...]], rule: Rule) -> CueScore:
     """Apply a rule that picks the answer with the higher value.
 
     Parameters
     ----------
     texts
-        Question, first answer, second answer of each item.
+        Question, first answer, the other answers of each item.
     rule
         A number for a question and an answer.
 
@@ -66,10 +66,13 @@ def cue_score(texts: Sequence[tuple[str, str, str]], rule: Rule) -> CueScore:
     ...           RULES["longer (characters)"])
     CueScore(share=0.75, ties=1, items=2)
     """
-    wins = ties = 0
-    for question, first, second in texts:
+    won = 0.0
+    ties = 0
+    for question, *answers in texts:
         # Rounded, so that two equal means of floats tie.
-        left, right = (round(rule(question, answer), 9) for answer in (first, second))
-        wins += left > right
-        ties += left == right
-    return CueScore(share=(wins + ties / 2) / len(texts), ties=ties, items=len(texts))
+        first, *others = (round(rule(question, answer), 9) for answer in answers)
+        best = others.count(first)
+        if first >= max(others):
+            won += 1 / (1 + best)
+            ties += best > 0
+    return CueScore(share=won / len(texts), ties=ties, items=len(texts))

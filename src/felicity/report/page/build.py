@@ -13,11 +13,11 @@ from felicity.asked.run import AskedRun
 from felicity.rating.run import RatingRun
 from felicity.rating.study import RatingStudy
 from felicity.report.content import ReportContent
+from felicity.report.figures import Figure, svg_of
 from felicity.report.page.choice import choice_items, describe_choice, score_rows
 from felicity.report.page.pack import block, inline_json
 from felicity.report.page.replies import describe_rating, rating_items, reply_rows, right_places
 from felicity.report.page.stamp import page_stamp
-from felicity.report.page.svg import draw, words_of
 from felicity.report.text_table import TextTable, as_latex
 from felicity.runner import Run
 from felicity.study import Study
@@ -61,7 +61,7 @@ def build_page(content: ReportContent, runs: Sequence[AnyRun], study: Study | Ra
         for place, run in enumerate(runs):
             blocks[f"run-{place}"] = block(_rows(run, places, study))
     for figure in content.figures:
-        blocks[f"figure-{figure.name}"] = block(draw(figure))
+        blocks[f"figure-{figure.name}"] = block(svg_of(figure))
     described = _described(content, runs, study)
     return _assemble(content.title, page_stamp(runs), described, blocks)
 
@@ -77,7 +77,7 @@ def _described(
         "headline": list(content.headline),
         "cautions": list(content.cautions),
         "tables": [_plain_table(table) for table in content.tables],
-        "figures": words_of(content.figures),
+        "figures": _words_of(content.figures),
         "methods": content.methods,
         "citations": content.citations,
         "design": design,
@@ -186,3 +186,8 @@ def _escape(text: str) -> str:
     for character, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")):
         text = text.replace(character, entity)
     return text
+
+
+def _words_of(figures: Sequence[Figure]) -> list[dict[str, Any]]:
+    """Return what the page must know of figures before it draws them."""
+    return [{"name": f.name, "title": f.title, "caption": f.caption} for f in figures]

@@ -1,0 +1,6 @@
+"""Studies in the formats of other tools, and the materials of others as studies."""
+
+from felicity.interop.export import EXPORTS, export_study
+from felicity.interop.imports import IMPORTS, import_study
+
+__all__ = ["EXPORTS", "IMPORTS", "export_study", "import_study"]

@@ -1,0 +1,120 @@
+"""Choice studies of more than two answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from felicity import analyse, load_study, open_participant, read_run, run
+from felicity.checks import cue_table
+from felicity.errors import FaultsError
+from felicity.journal import Journal
+from felicity.report.table import main_table
+from felicity.report.words import in_words
+from felicity.stats.accuracy import count_wins
+from felicity.stats.compare import p_against_share
+from felicity.stats.cues import RULES, cue_score
+
+from study_folders import ROWS, TOML, write_study
+
+THREE = TOML.replace('["strong", "weak"]', '["strong", "weak", "odd"]')
+ODD = [row | {"odd": "Green." if row["word"] == "all" else ""} for row in ROWS]
+
+
+def faults(folder):
+    with pytest.raises(FaultsError) as caught:
+        load_study(folder)
+    return [str(fault) for fault in caught.value.faults]
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory, tiny_gpt2_folder):
+    folder = tmp_path_factory.mktemp("three")
+    study = load_study(write_study(folder / "study", toml=THREE, rows=ODD))
+    return run(study, open_participant(f"hf:{tiny_gpt2_folder}"), folder / "run")
+
+
+def test_an_item_may_lack_an_answer_but_not_the_first(tmp_path):
+    study = load_study(write_study(tmp_path / "good", toml=THREE, rows=ODD))
+    assert [len(item.answers) for item in study.items] == [3] * 4 + [2] * 4
+    cases = [
+        ({"strong": ""}, 'line 1, strong: got ""; expected a text that is not empty'),
+        ({"weak": "", "odd": ""}, 'line 1, answers: got "strong alone"; expected two answers'),
+        ({"odd": ROWS[0]["weak"]}, "expected a text other than the weak's"),
+    ]
+    for change, message in cases:
+        rows = [ODD[0] | change, *ODD[1:]]
+        found = faults(write_study(tmp_path / "bad", toml=THREE, rows=rows))
+        assert any(message in fault for fault in found), found
+
+
+def test_more_than_two_answers_cannot_be_asked_in_words(tmp_path):
+    asked = '[asked]\nprompt = "a.txt"\nlabels = ["A", "B"]\npick = "odd"\n'
+    found = faults(write_study(tmp_path / "s", toml=THREE + asked, rows=ODD))
+    assert 'study.toml, asked: got "3 answers"; expected two, to be asked in words' in found
+
+
+def test_the_first_answer_wins_over_the_best_of_the_others(done):
+    assert done.complete
+    assert done.responses.height == 4 * 3 + 4 * 2
+    result = analyse([done], done.study).participants[0]
+    margins = dict(zip(result.margins["item_id"], result.margins["margin"], strict=True))
+    scores = {
+        (row["item_id"], row["answer_label"]): row["log_prob_mean"]
+        for row in done.responses.iter_rows(named=True)
+    }
+    for item in done.study.items:
+        first, *others = (scores[item.item_id, label] for label in item.answers)
+        assert margins[item.item_id] == pytest.approx(first - max(others))
+    assert result.cells["all"].chance == pytest.approx(1 / 3)
+    assert result.cells["and"].chance == 0.5
+    assert result.cells["overall"].chance == pytest.approx((1 / 3 + 1 / 2) / 2)
+
+
+def test_an_item_counts_only_where_every_answer_has_a_score(done, tmp_path):
+    kept = [r for r in Journal(done.folder / "journal.sqlite") if r.trial_id != "all-0-Ann|odd"]
+    for name in ("run.json",):
+        (tmp_path / name).write_bytes((done.folder / name).read_bytes())
+    with Journal(tmp_path / "journal.sqlite") as journal:
+        journal.add(kept)
+    part = read_run(tmp_path, done.study)
+    result = analyse([part], done.study).participants[0]
+    margins = dict(zip(result.margins["item_id"], result.margins["margin"], strict=True))
+    assert margins["all-0-Ann"] is None
+    assert (result.cells["all"].usable, result.cells["all"].asked) == (3, 4)
+
+
+def test_the_report_names_chance_and_the_test(done):
+    analysis = analyse([done], done.study)
+    assert "chance is .33 to .50 by level." in main_table(analysis).note
+    assert "dialogues drawn as won or lost whole by chance, Holm" in in_words(analysis)[0]
+
+
+@pytest.mark.parametrize("chance", [0.2, 1 / 3, 0.7])
+@pytest.mark.parametrize("won", [0, 3, 9, 12])
+def test_the_p_value_is_the_binomials_where_each_unit_is_one_item(chance, won):
+    counts = count_wins(np.repeat([1.0, -1.0], [won, 12 - won]), np.arange(12).astype(str))
+    k = np.arange(13)
+    far = np.abs(k / 12 - chance) >= abs(won / 12 - chance) - 1e-12
+    exact = float(stats.binom.pmf(k, 12, chance)[far].sum())
+    assert p_against_share(counts, chance, np.random.default_rng(1)) == pytest.approx(
+        exact, abs=0.015
+    )
+
+
+def test_items_of_one_unit_add_nothing_to_the_evidence():
+    few = count_wins(np.ones(4), np.array(list("abcd")))
+    many = count_wins(np.ones(40), np.array(list("abcd") * 10))
+    p = [p_against_share(c, 1 / 3, np.random.default_rng(0)) for c in (few, many)]
+    assert p[0] == p[1]
+    assert p_against_share(count_wins(np.ones(9), np.array(["a"] * 9)), 0.2,
+                           np.random.default_rng(0)) == 1.0  # fmt: skip
+
+
+def test_a_blind_rules_tie_is_a_draw_among_those_tied(done):
+    longer = RULES["longer (characters)"]
+    texts = [("?", "four", "four", "four"), ("?", "longest", "long", "longest"), ("?", "a", "bb")]
+    assert cue_score(texts, longer).share == pytest.approx((1 / 3 + 1 / 2 + 0) / 3)
+    assert cue_score(texts, longer).ties == 2
+    assert cue_table(done.study)["longer (characters)"]["all"].items == 4
