@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from felicity.cluster.opening import Opened, Opening, Refused
-from felicity.cluster.worker import Worker
+from felicity.cluster.worker import Worker, failure
 from felicity.errors import RunError
 from felicity.participants.base import Plan
 from felicity.participants.memory import Scored
@@ -167,7 +167,7 @@ class Crew:
         try:
             answer = ray.get(member.opening)
         except ray.exceptions.RayTaskError as error:
-            answer = Refused(error=_failure(error, self._opening.spec), host=str(error.ip))
+            answer = Refused(error=failure(error.cause, self._opening.spec), host="a machine")
         except ray.exceptions.RayError as error:
             self._let_go(member)
             self._false_start(error)
@@ -254,7 +254,7 @@ class Crew:
             try:
                 answer = ray.get(ref)
             except ray.exceptions.RayTaskError as error:
-                raise _failure(error, self._opening.spec) from error
+                raise failure(error.cause, self._opening.spec) from error
             except ray.exceptions.RayError as error:
                 lost = _cause(error)
                 self._let_go(member)
@@ -305,7 +305,7 @@ class Crew:
         try:
             answer: list[Scored] = ray.get(ref)
         except ray.exceptions.RayTaskError as error:
-            raise _failure(error, self._opening.spec) from error
+            raise failure(error.cause, self._opening.spec) from error
         except ray.exceptions.RayError as error:
             yield from self._bury(member, shard, error, queue)
             return
@@ -350,12 +350,6 @@ class Crew:
         else:
             reason = f"{shard.losses} workers lost over it, the last of: {cause}"
             yield Scored(places=shard.batch, scores=(), reason=reason)
-
-
-def _failure(error: Any, spec: str) -> RunError:
-    """Say in a line what a library has raised within a worker."""
-    cause = error.cause
-    return RunError(f"{type(cause).__name__}: {str(cause).strip()[:400]}", where=spec)
 
 
 def _cause(error: Exception) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from felicity.cluster.opening import Opened, Opening, Refused
-from felicity.errors import FelicityError, ModelError, OptionError
+from felicity.errors import FelicityError, ModelError, OptionError, RunError
 from felicity.participants.base import Participant, Plan
 from felicity.participants.memory import Halving, Scored
 from felicity.types import TextPair
@@ -61,6 +61,8 @@ class Worker:
             )
         except FelicityError as error:
             return Refused(error=error, host=host)
+        except Exception as error:  # a library's own; here it is known on which machine
+            return Refused(error=failure(error, opening.spec), host=host)
         self._participant = participant
         self._halving = Halving(participant)
         return Opened(
@@ -116,6 +118,11 @@ class Worker:
         if self._participant is None:
             raise RuntimeError("a worker is opened before it is asked")
         return self._participant
+
+
+def failure(error: BaseException, spec: str) -> RunError:
+    """Say in a line what a library has raised within a worker."""
+    return RunError(f"{type(error).__name__}: {str(error).strip()[:400]}", where=spec)
 
 
 def _host() -> str:
