@@ -4,7 +4,8 @@ Scores the same items with one worker and with two, in turn, by workers of one t
 their model already, and prints seconds and the gain. Beside it what does not scale: starting Ray,
 loading the model, the driver's processor time for a row, rows per second into the journal.
 
-    python benchmarks/ray_scaling.py [--model SPEC] [--limit N] [--rounds N] [--json FILE]
+    python benchmarks/ray_scaling.py [--model SPEC] [--limit N] [--rounds N] [--batch-tokens N]
+        [--json FILE]
 
 Run it on a machine with two processors or more that does nothing else: where they are shared, two
 workers gain what others leave over.
@@ -33,11 +34,12 @@ SHARE = 0.5
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--model", default="embedded:smollm2-135m")
-    options.add_argument("--limit", type=int, default=150)
+    options.add_argument("--limit", type=int, default=300)
     options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--batch-tokens", type=int, default=256)
     options.add_argument("--json", type=Path)
     given = options.parse_args()
-    opening = Opening(spec=given.model, threads=1)
+    opening = Opening(spec=given.model, threads=1, batch_tokens=given.batch_tokens)
     began = time.perf_counter()
     with Cluster(OnRay(cpus=SHARE, workers=2)) as two, tempfile.TemporaryDirectory() as place:
         started = time.perf_counter() - began
