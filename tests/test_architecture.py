@@ -75,6 +75,7 @@ MAY_IMPORT = {
     "interop": {"interop", "study", "study_reader", "folder_reader", "rating", "asked"},
 }
 HEAVY = {"torch", "transformers", "polars", "scipy", "numpy", "wordfreq", "tokenizers", "rapidfuzz"}
+HEAVY |= {"starlette", "uvicorn", "krippendorff"}
 
 
 def part_of(path: Path) -> str:

@@ -99,11 +99,23 @@ def add_lines(folder: Path, file: Path, person: str) -> list[Wording]:
     FaultsError
         With every fault of the file; then nothing is added.
     """
+    return add_rows(folder, _read_rows(file), file.name, person)
+
+
+def add_rows(
+    folder: Path, rows: Sequence[tuple[int, Mapping[str, str]]], source: str, person: str
+) -> list[Wording]:
+    """Append rows, each with its line number in ``source``, as `add_lines` does a file's.
+
+    Raises
+    ------
+    FaultsError
+        With every fault of the rows; then nothing is added.
+    """
     if not person.strip():
         raise OptionError('got ""; expected a name', where="--by")
     build = read_build(folder)
-    rows = _read_rows(file)
-    _check_rows(rows, file.name, build.plan.maxim_keys, build)
+    _check_rows(rows, source, build.plan.maxim_keys, build)
     added: list[Wording] = []
     for _, row in rows:
         fresh = _line(read_build(folder), row, person.strip())

@@ -6,7 +6,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from felicity.build.agreement import blind_choices, pair_agreements, verdicts_of
+from felicity.build.agreement import (
+    blind_choices,
+    joint_agreement,
+    pair_agreements,
+    verdicts_of,
+)
 from felicity.build.checks import CheckResult
 from felicity.build.decisions import REASON_WORDS, Decision, current_decisions
 from felicity.build.folder import BuildFolder, today
@@ -14,7 +19,7 @@ from felicity.build.outcome import Outcome
 from felicity.build.status import reply_statuses
 from felicity.build.template import Template
 from felicity.build.wording import ORIGINAL, Wording
-from felicity.stats.accuracy import wilson_interval
+from felicity.stats.accuracy import Interval
 
 SHOWN = 30
 
@@ -129,37 +134,52 @@ def _judged(facts: Facts) -> list[str]:
     states = Counter(outcome.state for outcome in facts.outcomes)
     verdicts = verdicts_of(facts.build.wordings, facts.decisions)
     listed = ", ".join(f"{count} {state}" for state, count in states.most_common())
+    people = {d.annotator for d in facts.decisions if d.role == "annotator"}
     texts = [
         title,
-        f"{len({d.annotator for d in facts.decisions})} annotators, each blind to the others; "
+        f"{len(people)} annotators, each blind to the others; "
         f"lines by what came of it: {listed}. Taken into the study: {facts.take}.",
     ]
     pairs = [
         (
             " and ".join(_numbered(facts, name) for name in pair.annotators),
             f"{pair.same} of {pair.lines}",
+            _between(pair.same_interval),
             "–" if pair.kappa is None else f"{pair.kappa:.2f}",
+            _between(pair.kappa_interval),
         )
         for pair in pair_agreements(verdicts)
     ]
     if pairs:
-        texts.append("The same verdict (keep or reject) on lines that both judged; Cohen's κ:")
-        texts.append(_table(("annotators", "same verdict", "κ"), pairs, left=1))
-    choices = []
-    for choice in blind_choices(facts.decisions):
-        interval = wilson_interval(choice.right, choice.chosen)
-        choices.append(
-            (
-                _numbered(facts, choice.annotator),
-                f"{choice.right} of {choice.chosen}",
-                f"{choice.right / choice.chosen:.2f}",
-                f"{interval.low:.2f} to {interval.high:.2f}",
-            )
+        texts.append(
+            "The same verdict (keep or reject) on lines that both judged, its share, and Cohen's "
+            "κ, with 95 % intervals (bootstrap over dialogues):"
         )
+        head = ("annotators", "same verdict", "interval of the share", "κ", "interval of κ")
+        texts.append(_table(head, pairs, left=1))
+    joint = joint_agreement(verdicts)
+    if joint is not None:
+        texts.append(
+            f"Krippendorff's α of {len(joint.annotators)} annotators on {joint.lines} lines: "
+            f"{'–' if joint.alpha is None else f'{joint.alpha:.2f}'} ({_between(joint.interval)})."
+        )
+    choices = [
+        (
+            _numbered(facts, choice.annotator),
+            f"{choice.right} of {choice.chosen}",
+            f"{choice.right / choice.chosen:.2f}",
+            _between(choice.interval),
+        )
+        for choice in blind_choices(facts.decisions)
+    ]
     if choices:
         texts.append("The violator picked, before anything was said of the answers (Wilson, 95 %):")
         texts.append(_table(("annotator", "right", "share", "interval"), choices, left=1))
     return texts
+
+
+def _between(interval: Interval | None) -> str:
+    return "–" if interval is None else f"{interval.low:.2f} to {interval.high:.2f}"
 
 
 def _numbered(facts: Facts, name: str) -> str:

@@ -8,6 +8,7 @@ import typer
 
 from felicity.cli import (
     build,
+    curate,
     experiments,
     interop,
     models,
@@ -67,6 +68,8 @@ for command in (
     models.doctor,
 ):
     app.command()(command)
+for command in (curate.curate, curate.agreement):
+    build.app.command()(command)
 app.command("export")(interop.export)
 app.command("import")(interop.import_)
 app.add_typer(build.app, name="build")

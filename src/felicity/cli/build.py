@@ -267,6 +267,11 @@ def status(folder: SetArgument, as_json: bool = JSON_OPTION) -> None:
         print(f"replies of {writer}: {statuses}")
     states = ", ".join(f"{count} {name}" for name, count in found.decisions.items())
     print(f"lines by decision: {states}" if found.judged else "nobody has judged the set yet")
+    if found.judged:
+        from felicity.build.agreement import set_agreement
+        from felicity.cli.curate import show_agreement
+
+        show_agreement(set_agreement(build.folder, build.wordings))
 
 
 class _Given:

@@ -36,6 +36,7 @@ SCRIPTS = (
     "scores",
     "replies",
     "items",
+    "theme",
     "page",
 )
 
