@@ -61,11 +61,11 @@ def inner(words: list[str]) -> None:
     spent = {"open": 0.0, "plan": 0.0, "forward": 0.0}
     if words[0] == "run":
         from felicity import participants
-        from felicity.cli import choice_runs
+        from felicity.cli import kept
         from felicity.participants.causal import CausalParticipant
 
         imported = time.process_time()
-        choice_runs.open_participant = count(participants.open_participant, spent, "open")
+        kept.open_participant = count(participants.open_participant, spent, "open")
         CausalParticipant.plan = count(CausalParticipant.plan, spent, "plan")
         CausalParticipant._scores = count(CausalParticipant._scores, spent, "forward")
         spent["imports of torch"] = imported

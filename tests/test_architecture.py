@@ -14,6 +14,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "felicity"
 EVERYWHERE = {"types", "errors", "notebook"}
 MAY_IMPORT = {
     "stats": {"stats"},
+    "cluster": {"cluster", "participants"},
     "scoring": {"scoring"},
     "participants": {"participants", "scoring", "cache"},
     "study": {"study", "study_reader", "selection", "rating", "asked"},

@@ -30,6 +30,7 @@ PACKAGES = (
     "numpy",
     "scipy",
     "polars",
+    "ray",
 )
 # What must not differ when a run goes on, with the words a user knows it by.
 IDENTITY = {

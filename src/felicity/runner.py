@@ -21,6 +21,7 @@ from felicity.manifest import (
     write_manifest,
 )
 from felicity.notebook import show_counts, show_facts
+from felicity.participants.base import ManyHands
 from felicity.participants.memory import Halving
 from felicity.rating.journal import only_run
 from felicity.responses import responses_table
@@ -31,7 +32,8 @@ from felicity.types import Item, ParticipantInfo, Response, TextPair, TokenScore
 if TYPE_CHECKING:
     import polars as pl
 
-    from felicity.participants.base import Participant
+    from felicity.participants.base import Participant, Plan
+    from felicity.participants.memory import Scored
     from felicity.scoring.counts import TokenPlan
 
 JOURNAL = "journal.sqlite"
@@ -116,7 +118,7 @@ def run(
         Where the folder is another run's or cannot be written.
     FaultsError
         Where an item cannot be scored; nothing is scored then. Where a single text does not fit
-        into memory; all others are scored and kept then.
+        into memory, or takes the workers of a cluster down; all others are scored and kept then.
     """
     study = load_choice_study(study) if isinstance(study, str) else study
     fmt = study.format(format)
@@ -135,10 +137,15 @@ def run(
         manifest["sessions"].append({**session(), "batch_tokens": size})
         write_manifest(folder, manifest)
         unfit: list[Fault] = []
-        for responses in _score(participant, trials, keys, set(done), unfit):
-            journal.add(responses)
-            done.update((r.trial_id, r.key) for r in responses)
-            progress(sum(trial.trial_id in done for trial in trials), len(trials))
+        try:
+            for responses in _score(participant, trials, keys, set(done), unfit):
+                journal.add(responses)
+                done.update((r.trial_id, r.key) for r in responses)
+                progress(sum(trial.trial_id in done for trial in trials), len(trials))
+        finally:
+            if isinstance(participant, ManyHands):
+                manifest["sessions"][-1]["workers"] = participant.workers()
+                write_manifest(folder, manifest)
     finished = read_run(folder, study)
     write_tables(folder, "responses", finished.responses)
     if unfit:
@@ -262,7 +269,7 @@ def _score(
 
     The batches are those of the whole selection, whatever is done already, so that a run that was
     broken off gets the same numbers to the last bit. Trials whose text alone does not fit into
-    memory are added to ``unfit``.
+    memory, or takes its workers down, are added to ``unfit``.
     """
     open_trials = [trial.trial_id not in done for trial in trials]
     if not any(open_trials):
@@ -271,67 +278,90 @@ def _score(
     pairs, places = _unique([trial.pair for trial in trials])
     firsts = dict(zip(reversed(places), reversed(trials), strict=True))
     plan = participant.plan(pairs, [firsts[place].trial_id for place in range(len(pairs))])
-    halving = Halving(participant)
-    baselines = _score_baselines(participant, halving, trials, open_trials)
+    baselines, lost = _score_baselines(participant, trials, open_trials)
     waiting: dict[int, list[int]] = {}
     for index, place in enumerate(places):
-        if open_trials[index]:
+        reason = lost.get(trials[index].baseline)
+        if open_trials[index] and reason is not None:
+            unfit.append(_lost(trials[index], reason))
+        elif open_trials[index]:
             waiting.setdefault(place, []).append(index)
     yield []
-    for batch in plan.batches:
-        if not any(place in waiting for place in batch):
-            continue
-        for scored in halving.score(plan, batch):
-            if not scored.fits:
-                length = len(plan.encoded[scored.places[0]].ids)
-                unfit += [
-                    Fault(
-                        file=trials[index].trial_id,
-                        field="memory",
-                        got=f"{length} tokens",
-                        allowed=f"a text that fits into the memory of {participant.info.device}",
-                    )
-                    for index in waiting.get(scored.places[0], ())
-                ]
-                continue
-            yield [
-                Response(
-                    trial_id=trials[index].trial_id,
-                    key=keys[trials[index].trial_id],
-                    status=scores.status,
-                    scores=scores,
-                    baseline=baselines.get(trials[index].baseline),
+    batches = [batch for batch in plan.batches if any(place in waiting for place in batch)]
+    for scored in _scored(participant, plan, batches):
+        if not scored.fits:
+            unfit += [
+                _lost(trials[index], scored.reason)
+                if scored.reason
+                else Fault(
+                    file=trials[index].trial_id,
+                    field="memory",
+                    got=f"{len(plan.encoded[place].ids)} tokens",
+                    allowed=f"a text that fits into the memory of {participant.info.device}",
                 )
-                for place, scores in zip(scored.places, scored.scores, strict=True)
+                for place in scored.places
                 for index in waiting.get(place, ())
             ]
+            continue
+        yield [
+            Response(
+                trial_id=trials[index].trial_id,
+                key=keys[trials[index].trial_id],
+                status=scores.status,
+                scores=scores,
+                baseline=baselines.get(trials[index].baseline),
+            )
+            for place, scores in zip(scored.places, scored.scores, strict=True)
+            for index in waiting.get(place, ())
+        ]
+
+
+def _scored(
+    participant: Participant, plan: Plan, batches: Sequence[Sequence[int]]
+) -> Iterator[Scored]:
+    """Yield what becomes of the batches: in their order here, in any order from many hands."""
+    if isinstance(participant, ManyHands):
+        yield from participant.score_batches(plan, batches)
+        return
+    halving = Halving(participant)
+    for batch in batches:
+        yield from halving.score(plan, batch)
+
+
+def _lost(trial: Trial, reason: str) -> Fault:
+    return Fault(
+        file=trial.trial_id,
+        field="worker",
+        got=reason,
+        allowed="a text that its worker survives",
+    )
 
 
 def _score_baselines(
-    participant: Participant,
-    halving: Halving,
-    trials: Sequence[Trial],
-    open_trials: Sequence[bool],
-) -> dict[TextPair, TokenScores]:
+    participant: Participant, trials: Sequence[Trial], open_trials: Sequence[bool]
+) -> tuple[dict[TextPair, TokenScores], dict[TextPair, str]]:
     """Score the answers without their question, for pointwise mutual information.
 
     Where a model has no prefix and a format no context, the first token has nothing before it:
-    then there is no such score, and it is missing in the responses.
+    then there is no such score, and it is missing in the responses. What was lost with a worker is
+    returned second, with its reason: another sitting may get it.
     """
     baselines, places = _unique([trial.baseline for trial in trials])
     try:
         plan = participant.plan(baselines)
     except FaultsError:
-        return {}
+        return {}, {}
     needed = {place for place, is_open in zip(places, open_trials, strict=True) if is_open}
     found: dict[TextPair, TokenScores] = {}
-    for batch in plan.batches:
-        if needed.intersection(batch):
-            for scored in halving.score(plan, batch):
-                # Where an answer alone does not fit, it does not with its question either.
-                pairs = zip(scored.places, scored.scores, strict=scored.fits)
-                found.update((baselines[place], scores) for place, scores in pairs)
-    return found
+    lost: dict[TextPair, str] = {}
+    batches = [batch for batch in plan.batches if needed.intersection(batch)]
+    for scored in _scored(participant, plan, batches):
+        # Where an answer alone does not fit, it does not with its question either.
+        pairs = zip(scored.places, scored.scores, strict=scored.fits)
+        found.update((baselines[place], scores) for place, scores in pairs)
+        if scored.reason:
+            lost.update((baselines[place], scored.reason) for place in scored.places)
+    return found, lost
 
 
 def _unique(pairs: Sequence[TextPair]) -> tuple[list[TextPair], list[int]]:

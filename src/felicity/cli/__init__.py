@@ -83,9 +83,11 @@ def main(arguments: list[str] | None = None) -> None:
     except FelicityError as error:
         err.print(f"error: {error}", markup=False, highlight=False, soft_wrap=True)
         sys.exit(1)
-    except KeyboardInterrupt:
-        err.print("interrupted; what was done is kept, and the same command goes on from there")
-        sys.exit(130)
+    except SystemExit as stop:
+        # Typer turns Ctrl-C into this exit code, without a word.
+        if stop.code == 130:
+            err.print("interrupted; what was done is kept, and the same command goes on from there")
+        raise
     except BrokenPipeError:
         # The reader of our output (head, less) has seen enough.
         sys.stderr.close()

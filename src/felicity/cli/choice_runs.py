@@ -11,16 +11,14 @@ from felicity.cli.options import RunOptions
 from felicity.cli.output import note, print_json
 from felicity.cli.progress import progress_of
 from felicity.errors import FelicityError
-from felicity.participants import Participant, open_participant, opening_options, parse_spec
+from felicity.participants import opening_options, parse_spec
 from felicity.participants.memory import is_out_of_memory
 from felicity.precision import compare_with_float32, in_words
 from felicity.runner import Run, find_finished, plan_run, run
 from felicity.study import Study
 
 
-def prepare(
-    study: Study, options: RunOptions, kept: Kept | None = None
-) -> Callable[[str], dict[str, Any]]:
+def prepare(study: Study, options: RunOptions, kept: Kept) -> Callable[[str], dict[str, Any]]:
     """Check the options; return what runs one model and sums its run up.
 
     A model that is ``kept`` from the run before is not loaded again.
@@ -38,12 +36,10 @@ def prepare(
     )
     fmt = study.format(options.format)
     items = study.select(options.where, options.limit)
-    if options.threads is not None:
+    if options.threads is not None and kept.cluster is None:
         import torch
 
         torch.set_num_threads(options.threads)
-
-    keeper = kept or Kept()
 
     def run_one(spec: str) -> dict[str, Any]:
         method = [options.method] if options.method else []
@@ -53,7 +49,7 @@ def prepare(
         if finished is not None:
             note(f"{spec}: {place} has it all")
             return _summary(finished)
-        participant = keeper.get((spec, options.opening()), lambda: _open_aloud(spec, options))
+        participant = kept.get(spec, options)
         with progress_of(participant.info.label) as progress:
             done = run(
                 study,
@@ -64,22 +60,22 @@ def prepare(
                 limit=options.limit,
                 progress=progress,
             )
-        # Two models need not fit beside each other.
-        del participant
         if options.dtype != "float32" and options.dtype_sample:
-            keeper.let_go()
-            _compare(spec, options, done)
+            # Two models need not fit beside each other.
+            del participant
+            kept.let_go()
+            _compare(spec, options, done, kept)
         return _summary(done)
 
     return run_one
 
 
-def dry_run(study: Study, specs: list[str], options: RunOptions, as_json: bool) -> None:
+def dry_run(study: Study, specs: list[str], options: RunOptions, kept: Kept, as_json: bool) -> None:
     """Say what each model would have to compute, and score nothing."""
-    prepare(study, options)
+    prepare(study, options, kept)
     plans = []
     for spec in specs:
-        participant = _open_aloud(spec, options)
+        participant = kept.get(spec, options)
         tokens = plan_run(
             study,
             participant,
@@ -90,44 +86,24 @@ def dry_run(study: Study, specs: list[str], options: RunOptions, as_json: bool) 
         plans.append({"model": spec, "method": participant.info.method, **asdict(tokens)})
         if not as_json:
             print(f"{spec}: {tokens}")
+    kept.let_go()
     if as_json:
         print_json({"plans": plans})
 
 
-def _open_aloud(spec: str, options: RunOptions) -> Participant:
-    """Open a model and say what is to be minded about it."""
-    participant = _open(spec, options, options.dtype)
-    for warning in participant.info.notes:
-        note(f"warning: {warning}")
-    return participant
-
-
-def _open(spec: str, options: RunOptions, dtype: str) -> Participant:
-    return open_participant(
-        spec,
-        method=options.method,
-        prefix=options.prefix,
-        device=options.device,
-        device_map=options.device_map,
-        dtype=dtype,
-        trust_remote_code=options.trust_remote_code,
-        batch_tokens=options.batch_tokens,
-        max_connections=options.max_connections,
-        report=note,
-    )
-
-
-def _compare(spec: str, options: RunOptions, done: Run) -> None:
+def _compare(spec: str, options: RunOptions, done: Run, kept: Kept) -> None:
     """Say how many choices are others in float32; a run is good without it."""
     try:
         found = compare_with_float32(
-            done, _open(spec, options, "float32"), sample=options.dtype_sample
+            done, kept.get_in_float32(spec, options), sample=options.dtype_sample
         )
     except (FelicityError, RuntimeError) as error:
         if not isinstance(error, FelicityError) and not is_out_of_memory(error):
             raise
         note(f"not compared with float32: {error}")
         return
+    finally:
+        kept.let_go()
     note(f"{options.dtype}: {in_words(asdict(found))}")
 
 

@@ -14,10 +14,13 @@ from felicity.errors import OptionError
 
 if TYPE_CHECKING:
     from felicity.cli.options import RunOptions
+    from felicity.cli.places import Place
     from felicity.experiment import Task, TaskState
 
 # All that could be run was run, but not all of it came to an end.
 INCOMPLETE = 3
+# Options that say where an experiment is computed, which its file does not say.
+BESIDE = ("as_json", "on", "gpus_per_task", "cpus_per_task", "workers")
 STATES = ("done", "running", "failed", "partial", "waiting")
 
 
@@ -32,7 +35,7 @@ def refuse_options(context: typer.Context) -> None:
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")
         given = source is not None and source.name == "COMMANDLINE"
-        if given and parameter.opts[0].startswith("--") and parameter.name != "as_json":
+        if given and parameter.opts[0].startswith("--") and parameter.name not in BESIDE:
             raise OptionError(
                 "got an option; expected none beside an experiment file",
                 where=parameter.opts[0],
@@ -40,13 +43,14 @@ def refuse_options(context: typer.Context) -> None:
             )
 
 
-def run(file: Path, as_json: bool) -> None:
+def run(file: Path, place: Place, as_json: bool) -> None:
     """Run what is missing of an experiment; exit with 3 where some of it failed or broke off."""
-    from felicity.cli.kept import Kept
     from felicity.experiment import plan_tasks, read_experiment, run_experiment
 
     experiment = read_experiment(file)
-    states = run_experiment(experiment, plan_tasks(experiment), _runner(Kept()), note)
+    states = run_experiment(
+        experiment, plan_tasks(experiment), _runner(place.kept), note, place.do_all
+    )
     _show(states, as_json)
     if any(each.state != "done" for each in states):
         raise typer.Exit(INCOMPLETE)

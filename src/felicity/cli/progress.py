@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from felicity.cli.output import err, note
 
+_bar = threading.Lock()
+
 
 @contextmanager
 def progress_of(label: str) -> Iterator[Callable[[int, int], None]]:
     """Show a bar with rate and time left on a terminal, a plain line now and then elsewhere."""
-    if not err.is_terminal:
+    # A terminal has place for one bar; of runs side by side the others say plain lines.
+    if not err.is_terminal or not _bar.acquire(blocking=False):
         yield _PlainProgress(label)
         return
+    try:
+        with _shown(label) as show:
+            yield show
+    finally:
+        _bar.release()
+
+
+@contextmanager
+def _shown(label: str) -> Iterator[Callable[[int, int], None]]:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ import typer
 from felicity.cli import experiments
 from felicity.cli.options import RunOptions, parse_where
 from felicity.cli.output import JSON_OPTION, note, print_json
+from felicity.cli.places import Place, place_of
 from felicity.errors import FelicityError, OptionError
 
 
@@ -71,6 +73,12 @@ def run(
         "--dry-run",
         help="Say what would be asked or computed, and its cost; do nothing.",
     ),
+    on: str = typer.Option(
+        None, help="Choice: spread over a Ray cluster: ray (this machine), ray:auto, ray:HOST:PORT."
+    ),
+    gpus_per_task: float = typer.Option(None, help="With --on: GPUs of each worker; default 0."),
+    cpus_per_task: float = typer.Option(None, help="With --on: CPUs of each worker; default 1."),
+    workers: int = typer.Option(None, min=1, help="With --on: at most so many at once."),
     as_json: bool = JSON_OPTION,
 ) -> None:
     """Run a study on models, or an experiment; the same command again goes on where it broke off.
@@ -81,7 +89,8 @@ def run(
 
     if experiments.is_file(study):
         experiments.refuse_options(context)
-        experiments.run(Path(study), as_json)
+        with place_of(on, gpus_per_task, cpus_per_task, workers) as place:
+            experiments.run(Path(study), place, as_json)
         return
     if not model:
         raise OptionError(
@@ -124,6 +133,7 @@ def run(
     if not isinstance(loaded, Study):
         from felicity.cli import rating_runs
 
+        options.refuse("rating", {"--on": on})
         if dry_run:
             rating_runs.dry_run(loaded, options, as_json)
         else:
@@ -131,6 +141,7 @@ def run(
     elif method == "asked":
         from felicity.cli import asked_runs
 
+        options.refuse("choice", {"--on with --method asked": on})
         if dry_run:
             asked_runs.dry_run(loaded, options, as_json)
         else:
@@ -138,28 +149,38 @@ def run(
     else:
         from felicity.cli import choice_runs
 
-        if dry_run:
-            choice_runs.dry_run(loaded, model, options, as_json)
-        else:
-            _run_all(model, choice_runs.prepare(loaded, options), as_json)
+        with place_of(on, gpus_per_task, cpus_per_task, workers) as place:
+            if dry_run:
+                choice_runs.dry_run(loaded, model, options, place.kept, as_json)
+            else:
+                _run_all(model, choice_runs.prepare(loaded, options, place.kept), as_json, place)
 
 
-def _run_all(models: list[str], run_one: Callable[[str], dict[str, Any]], as_json: bool) -> None:
+def _run_all(
+    models: list[str],
+    run_one: Callable[[str], dict[str, Any]],
+    as_json: bool,
+    place: Place | None = None,
+) -> None:
     """Run each model; one that fails does not stop the others."""
-    finished: list[dict[str, Any]] = []
-    failed = 0
-    for spec in models:
+    found: dict[str, dict[str, Any]] = {}
+
+    def run_aloud(spec: str) -> None:
         try:
-            finished.append({"model": spec, **run_one(spec)})
+            found[spec] = {"model": spec, **run_one(spec)}
         except FelicityError as error:
             if len(models) == 1:
                 raise
-            failed += 1
             note(f"error: {error}")
-            finished.append({"model": spec, "error": str(error)})
-            continue
+            found[spec] = {"model": spec, "error": str(error)}
+            return
         if not as_json:
-            print(Path(finished[-1]["folder"]) / "responses.parquet")
+            print(Path(found[spec]["folder"]) / "responses.parquet")
+
+    models = list(dict.fromkeys(models))
+    (place or Place()).do_all([partial(run_aloud, spec) for spec in models])
+    finished = [found[spec] for spec in models]
+    failed = sum("error" in entry for entry in finished)
     if as_json:
         print_json({"runs": finished})
     elif not failed:

@@ -7,6 +7,7 @@ cannot: that a model did not load, and why.
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,6 +44,8 @@ class Log:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / LOG
+        # Runs of several models may be at work at once.
+        self._lock = threading.Lock()
 
     def add(self, task: str, event: Event, reason: str = "") -> None:
         """Add a line.
@@ -57,7 +60,7 @@ class Log:
         try:
             # A line that a kill cut short must not swallow this one.
             written = self.path.read_bytes() if self.path.is_file() else b""
-            with self.path.open("a", encoding="utf-8") as stream:
+            with self._lock, self.path.open("a", encoding="utf-8") as stream:
                 stream.write("\n" if written and not written.endswith(b"\n") else "")
                 stream.write(json.dumps(asdict(entry), ensure_ascii=False) + "\n")
         except OSError as error:

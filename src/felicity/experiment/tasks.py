@@ -53,6 +53,11 @@ class Task:
         return f"{self.study.name}/{self.folder.name}"
 
     @property
+    def is_scored(self) -> bool:
+        """Whether given answers are scored, and no question is put to the model."""
+        return isinstance(self.study, Study) and self.method != ASKED
+
+    @property
     def label(self) -> str:
         """What the model is called."""
         return self.member.label or parse_spec(self.member.spec).label

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from felicity.errors import ModelError
 from felicity.scoring.encode import Encoded
 from felicity.types import ParticipantInfo, TextPair, TokenScores
+
+if TYPE_CHECKING:
+    from felicity.participants.memory import Scored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,4 +60,17 @@ class Participant(Protocol):
 
     def score(self, plan: Plan, batch: Sequence[int]) -> list[TokenScores]:
         """Score one batch of a plan, in its order."""
+        ...
+
+
+@runtime_checkable
+class ManyHands(Participant, Protocol):
+    """A participant that scores several batches at once, and knows what to do where one fails."""
+
+    def score_batches(self, plan: Plan, batches: Sequence[Sequence[int]]) -> Iterator[Scored]:
+        """Score batches of a plan; yield what comes back, as it comes, in any order."""
+        ...
+
+    def workers(self) -> list[dict[str, Any]]:
+        """Say who has scored, for the record of a sitting."""
         ...

@@ -101,10 +101,13 @@ class Scored:
         Which texts, as indices into the plan.
     scores
         One for each; empty where a single text does not fit into memory.
+    reason
+        Why there are none, where it is not for memory.
     """
 
     places: tuple[int, ...]
     scores: tuple[TokenScores, ...]
+    reason: str = ""
 
     @property
     def fits(self) -> bool:
