@@ -68,8 +68,8 @@ for command in (
     models.doctor,
 ):
     app.command()(command)
-for command in (curate.curate, curate.agreement):
-    build.app.command()(command)
+build.app.command()(curate.curate)
+build.app.command()(curate.agreement)
 app.command("export")(interop.export)
 app.command("import")(interop.import_)
 app.add_typer(build.app, name="build")
