@@ -21,7 +21,8 @@ def no_browser(reason: str) -> None:
     pytest.skip(reason)
 
 
-@pytest.fixture(scope="session")
+# Not of the session: while it lives, an event loop runs in this thread.
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
     try:
         from playwright.sync_api import sync_playwright

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 Result = TypeVar("Result")
 
@@ -32,11 +32,16 @@ def complete(work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
 
 def _complete_in_thread(work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
     ended = threading.Event()
+    stopped: list[BaseException] = []
     loop = asyncio.new_event_loop()
 
-    async def marked() -> Result:
+    async def marked() -> Result | None:
         try:
             return await work()
+        except (KeyboardInterrupt, SystemExit) as stop:
+            # These would end the loop's thread, and nobody would ever hear of it.
+            stopped.append(stop)
+            return None
         finally:
             ended.set()
 
@@ -44,7 +49,7 @@ def _complete_in_thread(work: Callable[[], Coroutine[Any, Any, Result]]) -> Resu
     thread.start()
     future = asyncio.run_coroutine_threadsafe(marked(), loop)
     try:
-        return future.result()
+        result = future.result()
     except KeyboardInterrupt:
         future.cancel()
         ended.wait()
@@ -53,3 +58,6 @@ def _complete_in_thread(work: Callable[[], Coroutine[Any, Any, Result]]) -> Resu
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+    if stopped:
+        raise stopped[0]
+    return cast("Result", result)
