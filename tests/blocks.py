@@ -64,6 +64,8 @@ def check_command(words: list[str]) -> None:
     elif words[0] == "make":
         targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
         assert set(words[1:]) <= set(targets), words
+    elif words[0] == "sbatch":
+        assert (ROOT / words[1]).is_file(), words
     else:
         assert words[0] in ("export", "cd", "mkdir", "git"), f"not known how to check: {words}"
 

@@ -4,6 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# No test is about time.
+settings.register_profile("felicity", deadline=None)
+settings.load_profile("felicity")
 
 # Scripts that are run by hand, one of them in an environment of its own.
 collect_ignore_glob = ["reference/make_*.py", "fixtures/*.py"]

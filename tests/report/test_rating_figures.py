@@ -86,7 +86,7 @@ def width_of(svg):
 
 def drawn(svg, kind):
     """Count the marks of a kind; those of legends and axes are not among them."""
-    marked = re.findall(r'<g class="mark-(\w+) role-mark[^"]*"[^>]*>(.*?)</g>', svg, re.S)
+    marked = re.findall(r'<g class="mark-(\w+) role-mark[^"]*"[^>]*[^/]>(.*?)</g>', svg, re.S)
     return sum(body.count("<path") + body.count("<text") + body.count("<line")
                for name, body in marked if name == kind)  # fmt: skip
 

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,7 +43,9 @@ PARSER = Parser(parse=parse_reply, version=PARSER_VERSION)
 def figures_once(request, monkeypatch):
     """Draw figures in one test only: they are tested elsewhere, and take their time."""
     if request.node.name != "test_the_command_shows_tables_and_words":
-        monkeypatch.setattr("felicity.report.rating_content.missing_packages", lambda: ("altair",))
+        monkeypatch.setattr(
+            sys.modules["felicity.report.rating_content"], "missing_packages", lambda: ("altair",)
+        )
 
 
 @pytest.fixture
@@ -410,7 +413,7 @@ def test_the_command_shows_tables_and_words(folder, capsys):
     assert "People's Δ" in shown.out
     assert "95 % intervals" in shown.out
     assert "missing unevenly" in shown.out
-    assert shown.err.count("wrote ") == 12
+    assert shown.err.count("wrote ") == 13
     assert f"files in {folder / 'report' / 'figures'}" in shown.err
     assert (folder / "report" / "report.json").is_file()
 
@@ -503,7 +506,9 @@ def published(tmp_path_factory, module_patch):
     if not all(file.is_file() for file in files):
         pytest.skip(f"needs the shared data at {SHARED}")
     # Figures are drawn elsewhere.
-    module_patch.setattr("felicity.report.rating_content.missing_packages", lambda: ("altair",))
+    module_patch.setattr(
+        sys.modules["felicity.report.rating_content"], "missing_packages", lambda: ("altair",)
+    )
     out = tmp_path_factory.mktemp("published")
     assert call("replay", "social-meaning", *files, "--out", out / "runs") == 0
     runs = sorted((out / "runs").iterdir())
