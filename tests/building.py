@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from felicity.build.adding import NewSet, start_build
 from felicity.build.folder import DIALOGUES, BuildFolder, read_build
@@ -19,8 +20,8 @@ BASE, REPLIES = FIXTURES / "base.csv", FIXTURES / "replies.jsonl"
 STEPS = ("template", "dialogues", "rewordings")
 
 
-def start(folder: Path, **new: object) -> BuildFolder:
-    return start_build(folder, NewSet(**new), BASE, "T. Author")  # type: ignore[arg-type]
+def start(folder: Path, **new: Any) -> BuildFolder:
+    return start_build(folder, NewSet(**new), BASE, "T. Author")
 
 
 def grown(folder: Path) -> BuildFolder:

@@ -10,6 +10,9 @@ from typing import Literal
 Method = Literal["logprob", "pll_within_word_l2r", "pll_original", "seq2seq"]
 METHODS: tuple[Method, ...] = ("logprob", "pll_within_word_l2r", "pll_original", "seq2seq")
 
+# How a rating is had from a model.
+RATING_METHODS = ("sampled", "expected")
+
 Status = Literal["ok", "not_finite"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from felicity.api.options import refuse
 from felicity.asked.run import METHOD as ASKED
@@ -19,13 +19,12 @@ from felicity.rating.study import RatingStudy
 from felicity.runner import Run, find_finished
 from felicity.runner import run as run_scored
 from felicity.study import Study, load_study
-from felicity.types import Sampling
+from felicity.types import RATING_METHODS, Sampling
 
 if TYPE_CHECKING:
     from felicity.participants.base import Participant
     from felicity.participants.chat import ChatParticipant
 
-RATING_METHODS = ("sampled", "expected")
 Progress = Callable[[int, int], None]
 
 
@@ -151,7 +150,7 @@ class _Asked:
                     where="model",
                     hint="give the model by name, such as api:PROVIDER/MODEL",
                 )
-            return self.model  # type: ignore[no-any-return]  # checked a line above
+            return cast("ChatParticipant", self.model)
         if parse_spec(self.model).kind == "api":
             if method != "sampled":
                 raise OptionError(

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from felicity.build.wording import TEXTS
 from felicity.errors import OptionError, RunError, one_of
@@ -298,7 +298,7 @@ def _decision(row: Sequence[object]) -> Decision:
         *("number", "annotator", "role", "dialogue_id", "wording", "kind", "reasons", "comment"),
         *("texts", "chosen", "shown_first", "shown", "undoes", "created"),
     )
-    cells = dict(zip(names, row, strict=True))
+    cells: dict[str, Any] = dict(zip(names, row, strict=True))
     cells["reasons"] = tuple(json.loads(str(cells["reasons"])))
     cells["texts"] = json.loads(str(cells["texts"]))
-    return Decision(**cells)  # type: ignore[arg-type]
+    return Decision(**cells)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -97,52 +98,38 @@ def add(
         print(f"{line.dialogue_id} wording {line.wording}: {line.question}")
 
 
-@app.command()
-def expand(
-    folder: FolderArgument,
-    writer: str = _WRITER,
-    replies: Path = _REPLIES,
-    tries: int = _TRIES,
-    temperature: float = _TEMPERATURE,
-    max_tokens: int = _MAX_TOKENS,
-    seed: int = _SEED,
-    max_connections: int = _CONNECTIONS,
-    price_in: float = _PRICE_IN,
-    price_out: float = _PRICE_OUT,
-    max_cost: float = _MAX_COST,
-    dry_run: bool = _DRY_RUN,
-    as_json: bool = JSON_OPTION,
-) -> None:
-    """Make a template of each base dialogue, and new dialogues from each template."""
-    given = _Given(
-        writer=writer, replies=replies, temperature=temperature, max_tokens=max_tokens, seed=seed,
-        max_connections=max_connections, price_in=price_in, price_out=price_out, max_cost=max_cost,
-    )  # fmt: skip
-    _grow(folder, ("template", "dialogues"), given, tries, dry_run, as_json)
+def _growing(steps: tuple[Step, ...]) -> Callable[..., None]:
+    """Return the command that has these steps written."""
+
+    def command(
+        folder: FolderArgument,
+        writer: str = _WRITER,
+        replies: Path = _REPLIES,
+        tries: int = _TRIES,
+        temperature: float = _TEMPERATURE,
+        max_tokens: int = _MAX_TOKENS,
+        seed: int = _SEED,
+        max_connections: int = _CONNECTIONS,
+        price_in: float = _PRICE_IN,
+        price_out: float = _PRICE_OUT,
+        max_cost: float = _MAX_COST,
+        dry_run: bool = _DRY_RUN,
+        as_json: bool = JSON_OPTION,
+    ) -> None:
+        given = _Given(
+            writer=writer, replies=replies, temperature=temperature, max_tokens=max_tokens,
+            seed=seed, max_connections=max_connections, price_in=price_in, price_out=price_out,
+            max_cost=max_cost,
+        )  # fmt: skip
+        _grow(folder, steps, given, tries, dry_run, as_json)
+
+    return command
 
 
-@app.command()
-def reword(
-    folder: FolderArgument,
-    writer: str = _WRITER,
-    replies: Path = _REPLIES,
-    tries: int = _TRIES,
-    temperature: float = _TEMPERATURE,
-    max_tokens: int = _MAX_TOKENS,
-    seed: int = _SEED,
-    max_connections: int = _CONNECTIONS,
-    price_in: float = _PRICE_IN,
-    price_out: float = _PRICE_OUT,
-    max_cost: float = _MAX_COST,
-    dry_run: bool = _DRY_RUN,
-    as_json: bool = JSON_OPTION,
-) -> None:
-    """Have each question said in other words."""
-    given = _Given(
-        writer=writer, replies=replies, temperature=temperature, max_tokens=max_tokens, seed=seed,
-        max_connections=max_connections, price_in=price_in, price_out=price_out, max_cost=max_cost,
-    )  # fmt: skip
-    _grow(folder, ("rewordings",), given, tries, dry_run, as_json)
+app.command(
+    "expand", help="Make a template of each base dialogue, and new dialogues from each template."
+)(_growing(("template", "dialogues")))
+app.command("reword", help="Have each question said in other words.")(_growing(("rewordings",)))
 
 
 @app.command()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from felicity.types import METHODS
+from felicity.types import METHODS, RATING_METHODS
 
 Kind = Literal["text", "texts", "whole", "number", "flag", "levels", "words"]
 KINDS: dict[Kind, str] = {
@@ -19,7 +19,6 @@ KINDS: dict[Kind, str] = {
 }
 # How a run of a choice study can be asked, and one of a rating study.
 CHOICE_METHODS: tuple[str, ...] = (*METHODS, "asked")
-RATING_METHODS = ("sampled", "expected")
 # A name that is a folder's, too.
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 

@@ -9,12 +9,13 @@ from pathlib import Path
 from felicity.asked.prompts import asked_conversations
 from felicity.errors import Fault, FaultsError
 from felicity.experiment.definition import Experiment, Group, Member, Settings
-from felicity.experiment.keys import CHOICE_METHODS, RATING_METHODS
+from felicity.experiment.keys import CHOICE_METHODS
 from felicity.experiment.toml_reader import unknown
 from felicity.participants.spec import parse_spec
 from felicity.rating.prompts import conversations
 from felicity.rating.study import RatingStudy
 from felicity.study import Study, load_study
+from felicity.types import RATING_METHODS
 
 ASKED = "asked"
 EXPECTED = "expected"

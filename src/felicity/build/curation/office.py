@@ -22,7 +22,15 @@ from felicity.build.curation.views import (
     sheet,
     told_of,
 )
-from felicity.build.decisions import DECISIONS, ROLES, Decision, DecisionStore, read_decisions
+from felicity.build.decisions import (
+    DECISIONS,
+    ROLES,
+    Decision,
+    DecisionStore,
+    Kind,
+    Reason,
+    read_decisions,
+)
 from felicity.build.folder import DIALOGUES, TEMPLATES, BuildFolder, read_build
 from felicity.build.plan import PLAN
 from felicity.build.wording import ORIGINAL, TEXTS
@@ -221,9 +229,9 @@ class Office:
             role=person.role,
             dialogue_id=dialogue,
             wording=None if choosing else wording,
-            kind=kind,  # type: ignore[arg-type]
+            kind=cast("Kind", kind),
             shown=shown,
-            reasons=tuple(_list(given, "reasons")),  # type: ignore[arg-type]
+            reasons=cast("tuple[Reason, ...]", tuple(_list(given, "reasons"))),
             comment=_text(given, "comment"),
             texts=_changes(given, line.texts) if kind == "edit" else {},
             chosen=order[cast("int", place)] if choosing else None,
