@@ -22,7 +22,7 @@ from felicity.manifest import (
 )
 from felicity.notebook import show_counts, show_facts
 from felicity.participants.base import ManyHands
-from felicity.participants.memory import Halving, Scored
+from felicity.participants.memory import Halving
 from felicity.rating.journal import only_run
 from felicity.responses import responses_table
 from felicity.study import Format, Study, load_choice_study
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from felicity.participants.base import Participant, Plan
+    from felicity.participants.memory import Scored
     from felicity.scoring.counts import TokenPlan
 
 JOURNAL = "journal.sqlite"
@@ -321,11 +322,6 @@ def _scored(
     """Yield what becomes of the batches: in their order here, in any order from many hands."""
     if isinstance(participant, ManyHands):
         yield from participant.score_batches(plan, batches)
-        return
-    if not plan.encoded:
-        # A server encodes, and minds its memory, itself.
-        for batch in batches:
-            yield Scored(places=tuple(batch), scores=tuple(participant.score(plan, batch)))
         return
     halving = Halving(participant)
     for batch in batches:

@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from felicity.cli import main
-from felicity.cluster.opening import Opened, Opening
+from felicity.cluster.opening import Opened
 from felicity.cluster.place import parse_on
 from felicity.errors import Fault, FaultsError, ModelError, OptionError
+from felicity.participants.opening import Opening
 from felicity.types import ParticipantInfo
 
 INFO = ParticipantInfo(

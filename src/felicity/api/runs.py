@@ -13,6 +13,7 @@ from felicity.asked.run import AskedRun, run_asked
 from felicity.errors import OptionError, one_of
 from felicity.manifest import describe_study
 from felicity.participants import open_participant, opening_options, parse_spec
+from felicity.participants.opening import open_chat
 from felicity.participants.spec import KINDS
 from felicity.rating.run import RatingRun, run_ratings
 from felicity.rating.study import RatingStudy
@@ -151,20 +152,8 @@ class _Asked:
                     hint="give the model by name, such as api:PROVIDER/MODEL",
                 )
             return cast("ChatParticipant", self.model)
-        if parse_spec(self.model).kind == "api":
-            if method != "sampled":
-                raise OptionError(
-                    f'got "{method}" for {self.model}; expected sampled',
-                    where="method",
-                    hint="expected needs the model itself: embedded:… or hf:…",
-                )
-            from felicity.participants.api import open_api
-
-            return open_api(self.model)
-        from felicity.participants.local_chat import open_local_chat
-
         scale = None if study is None else study.scale
-        return open_local_chat(
+        return open_chat(
             self.model, method=method, scale=scale, device=self.device, dtype=self.dtype
         )
 

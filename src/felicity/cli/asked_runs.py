@@ -7,7 +7,7 @@ from typing import Any
 
 from felicity.asked.prompts import asked_conversations
 from felicity.asked.run import METHOD, run_asked
-from felicity.cli.chat_models import open_chat, prices_of, sampling_of, show_estimate, summary
+from felicity.cli.chat_models import open_aloud, prices_of, sampling_of, show_estimate, summary
 from felicity.cli.options import RunOptions
 from felicity.cli.progress import progress_of
 from felicity.participants.spec import parse_spec
@@ -24,7 +24,7 @@ def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]
     sampling, prices = sampling_of(options, TEMPERATURE), prices_of(options)
 
     def run_one(spec: str) -> dict[str, Any]:
-        participant = open_chat(spec, options, method="sampled")
+        participant = open_aloud(spec, options, method="sampled")
         with progress_of(participant.info.label) as progress:
             done = run_asked(
                 study,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from felicity.cli.options import RunOptions
 from felicity.cli.output import note, print_json
-from felicity.errors import OptionError
+from felicity.participants.opening import open_chat
 from felicity.participants.spec import parse_spec
 from felicity.rating.cost import Prices, estimate
 from felicity.types import Conversation, Sampling, Scale
@@ -19,34 +19,15 @@ if TYPE_CHECKING:
     from felicity.rating.run import RatingRun
 
 
-def open_chat(
+def open_aloud(
     spec: str, options: RunOptions, *, method: str, scale: Scale | None = None
 ) -> ChatParticipant:
     """Open a model behind an API or on this machine; say what is to be noted of it."""
-    participant = _open(spec, options, method, scale)
-    for text in participant.info.notes:
-        note(f"note: {text}")
-    return participant
-
-
-def _open(spec: str, options: RunOptions, method: str, scale: Scale | None) -> ChatParticipant:
-    if parse_spec(spec).kind == "api":
-        if method != "sampled":
-            raise OptionError(
-                f'got "{method}" for {spec}; expected sampled',
-                where="--method",
-                hint="expected needs the model itself: embedded:… or hf:…",
-            )
-        from felicity.participants.api import open_api
-
-        return open_api(spec)
-    from felicity.participants.local_chat import open_local_chat
-
-    if options.threads is not None:
+    if options.threads is not None and parse_spec(spec).kind != "api":
         import torch
 
         torch.set_num_threads(options.threads)
-    return open_local_chat(
+    participant = open_chat(
         spec,
         method=method,
         scale=scale,
@@ -55,6 +36,9 @@ def _open(spec: str, options: RunOptions, method: str, scale: Scale | None) -> C
         trust_remote_code=options.trust_remote_code,
         report=note,
     )
+    for text in participant.info.notes:
+        note(f"note: {text}")
+    return participant
 
 
 def sampling_of(options: RunOptions, temperature: float | None) -> Sampling:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from felicity.cli.options import RunOptions
 from felicity.cli.output import note
-from felicity.participants import Participant, open_participant
+from felicity.participants import Participant
+from felicity.participants.opening import Opening
 
 if TYPE_CHECKING:
     from felicity.cluster import Cluster
@@ -54,23 +55,8 @@ class Kept(threading.local):
         gc.collect()
 
     def _open(self, spec: str, options: RunOptions) -> Participant:
-        if self.cluster is not None:
-            from felicity.cluster import Opening
-
-            opening = Opening(
-                spec=spec,
-                method=options.method,
-                prefix=options.prefix,
-                device=options.device,
-                device_map=options.device_map,
-                dtype=options.dtype,
-                trust_remote_code=options.trust_remote_code,
-                batch_tokens=options.batch_tokens,
-                threads=options.threads,
-            )
-            return self.cluster.open(opening, note)
-        return open_participant(
-            spec,
+        opening = Opening(
+            spec=spec,
             method=options.method,
             prefix=options.prefix,
             device=options.device,
@@ -79,5 +65,6 @@ class Kept(threading.local):
             trust_remote_code=options.trust_remote_code,
             batch_tokens=options.batch_tokens,
             max_connections=options.max_connections,
-            report=note,
+            threads=options.threads,
         )
+        return opening.open(note) if self.cluster is None else self.cluster.open(opening, note)

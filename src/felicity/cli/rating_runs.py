@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from felicity.cli.chat_models import open_chat, prices_of, sampling_of, show_estimate, summary
+from felicity.cli.chat_models import open_aloud, prices_of, sampling_of, show_estimate, summary
 from felicity.cli.options import RunOptions
 from felicity.cli.progress import progress_of
 from felicity.errors import OptionError, one_of
@@ -33,7 +33,7 @@ def prepare(study: RatingStudy, options: RunOptions) -> Callable[[str], dict[str
     }
 
     def run_one(spec: str) -> dict[str, Any]:
-        participant = open_chat(spec, options, method=method, scale=study.scale)
+        participant = open_aloud(spec, options, method=method, scale=study.scale)
         place = options.place(study.name, parse_spec(spec).slug, method)
         with progress_of(participant.info.label) as progress:
             done = run_ratings(

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
-from felicity.cluster.opening import Opening
 from felicity.cluster.participant import RayParticipant
 from felicity.cluster.place import OnRay
 from felicity.errors import OptionError, RunError
+from felicity.participants.opening import Opening
 
 # Little goes through Ray's shared memory: texts and scores. Its own default is a third of RAM.
 OBJECT_STORE = 100 * 2**20

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from felicity.cluster.opening import Opened, Opening, Refused
+from felicity.cluster.opening import Opened, Refused
 from felicity.cluster.worker import Worker, failure
 from felicity.errors import RunError
 from felicity.participants.base import Plan
 from felicity.participants.memory import Scored
+from felicity.participants.opening import Opening
 
 if TYPE_CHECKING:
     from felicity.cluster.connection import Cluster

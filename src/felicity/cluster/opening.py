@@ -1,12 +1,10 @@
-"""How a worker opens a model, and what it says of itself then."""
+"""What a worker says of itself when it has opened its model."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
 from felicity.errors import FelicityError
-from felicity.participants.spec import parse_spec
 from felicity.types import ParticipantInfo
 
 # What two workers must agree on, with the words a user knows it by.
@@ -17,35 +15,6 @@ SAME = {
     "prefix": "prefix",
     "dtype": "dtype",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opening:
-    """The options of `open_participant`, to be used elsewhere.
-
-    ``threads`` are processor threads of a worker; None is one for each CPU that it has been given.
-    ``local`` is the file or folder that must be there on every machine; None for a model by name.
-    """
-
-    spec: str
-    method: str | None = None
-    prefix: str = "auto"
-    device: str = "auto"
-    device_map: str | None = None
-    dtype: str = "float32"
-    trust_remote_code: bool = False
-    batch_tokens: int | None = None
-    threads: int | None = None
-    local: str | None = None
-
-    def elsewhere(self) -> Opening:
-        """Return the same with a local folder's whole path, since workers run in other folders."""
-        parsed = parse_spec(self.spec)
-        if parsed.kind != "hf" or not Path(parsed.source).exists():
-            return self
-        place = Path(parsed.source).resolve()
-        place = place / parsed.gguf if parsed.gguf else place
-        return replace(self, spec=f"hf:{place}", local=str(place))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

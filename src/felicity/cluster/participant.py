@@ -9,9 +9,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from felicity.cluster.crew import Crew, Shard
-from felicity.cluster.opening import Opening
 from felicity.participants.base import Plan
 from felicity.participants.memory import Scored
+from felicity.participants.opening import Opening
 from felicity.types import ParticipantInfo, TextPair, TokenScores
 
 if TYPE_CHECKING:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from felicity.cluster.opening import Opened, Opening, Refused
+from felicity.cluster.opening import Opened, Refused
 from felicity.errors import FelicityError, ModelError, OptionError, RunError
 from felicity.participants.base import Participant, Plan
 from felicity.participants.memory import Halving, Scored
+from felicity.participants.opening import Opening
 from felicity.types import TextPair
 
 
@@ -41,7 +43,6 @@ class Worker:
         import torch
 
         import felicity
-        from felicity.participants import open_participant
 
         opening, began = self._opening, time.monotonic()
         context = ray.get_runtime_context()
@@ -49,16 +50,7 @@ class Worker:
         torch.set_num_threads(opening.threads or max(1, int(self._cpus)))
         try:
             self._check_local()
-            participant = open_participant(
-                opening.spec,
-                method=opening.method,
-                prefix=opening.prefix,
-                device=self._device(),
-                device_map=opening.device_map,
-                dtype=opening.dtype,
-                trust_remote_code=opening.trust_remote_code,
-                batch_tokens=opening.batch_tokens,
-            )
+            participant = replace(opening, device=self._device()).open()
         except FelicityError as error:
             return Refused(error=error, host=host)
         except Exception as error:  # a library's own; here it is known on which machine

@@ -27,6 +27,10 @@ class Plan:
     batches: tuple[tuple[int, ...], ...]
     way: str = "plain"
 
+    def tokens_held(self, batch: Sequence[int]) -> int:
+        """Count the tokens that scoring a batch holds in this machine's memory, at most."""
+        return len(batch) * max(len(self.encoded[i].ids) for i in batch)
+
 
 def check_ids(model: Any, encoded: Sequence[Encoded], label: str) -> None:
     """Refuse a tokenizer that knows more tokens than the model.

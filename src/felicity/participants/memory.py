@@ -133,7 +133,7 @@ class Halving:
 
     def score(self, plan: Plan, batch: Sequence[int]) -> Iterator[Scored]:
         """Yield the scores of a batch, in pieces as large as fit, in its order."""
-        size = _tokens(plan, batch)
+        size = plan.tokens_held(batch)
         scores = None
         if len(batch) == 1 or self._too_much is None or size < self._too_much:
             scores = self._try(self._participant, plan, batch)
@@ -174,10 +174,6 @@ class Halving:
         # Only here, out of the handler, is nothing left that holds the tensors of the failed pass.
         _release()
         return None
-
-
-def _tokens(plan: Plan, batch: Sequence[int]) -> int:
-    return len(batch) * max(len(plan.encoded[i].ids) for i in batch)
 
 
 def _release() -> None:

@@ -68,6 +68,10 @@ class ServerPlan(Plan):
     pairs: tuple[TextPair, ...]
     names: tuple[str, ...]
 
+    def tokens_held(self, batch: Sequence[int]) -> int:  # noqa: ARG002 - as of any plan
+        """Return 0: the memory is the server's."""
+        return 0
+
 
 @dataclass(frozen=True, kw_only=True)
 class ServerParticipant:
