@@ -13,7 +13,6 @@ from felicity.cli.progress import progress_of
 from felicity.errors import FelicityError
 from felicity.participants import opening_options, parse_spec
 from felicity.participants.memory import is_out_of_memory
-from felicity.precision import compare_with_float32, in_words
 from felicity.runner import Run, find_finished, plan_run, run
 from felicity.study import Study
 
@@ -93,6 +92,9 @@ def dry_run(study: Study, specs: list[str], options: RunOptions, kept: Kept, as_
 
 def _compare(spec: str, options: RunOptions, done: Run, kept: Kept) -> None:
     """Say how many choices are others in float32; a run is good without it."""
+    # With scipy behind it, which a run has no other use for.
+    from felicity.precision import compare_with_float32, in_words
+
     try:
         found = compare_with_float32(
             done, kept.get_in_float32(spec, options), sample=options.dtype_sample
