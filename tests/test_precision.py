@@ -5,23 +5,22 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from felicity import open_participant, read_run, run
+from felicity import load_study, open_participant, read_run, run
 from felicity.cli import app
 from felicity.errors import RunError
 from felicity.precision import compare_with_float32, in_words
 from felicity.report import analyse
 from felicity.report.words import in_words as report_words
 
-from study_folders import write_study
+from study_folders import ROWS, TOML, write_study
 
 
 @pytest.fixture
 def study(tmp_path):
-    from felicity import load_study
-
     return load_study(write_study(tmp_path / "study"))
 
 
@@ -66,13 +65,34 @@ def test_choices_that_turn_round_are_counted(gricean, tiny_gpt2_folder, tmp_path
 def test_an_answer_that_turns_round_is_seen(study, tmp_path, tiny_gpt2_folder):
     """A run whose margins all have the other sign than the reference's."""
     exact = open_participant(f"hf:{tiny_gpt2_folder}")
-    done = run(study, open_participant(f"hf:{tiny_gpt2_folder}", dtype="bfloat16"), tmp_path / "a")
-    before = compare_with_float32(done, exact).otherwise
+    done = run(study, open_participant(f"hf:{tiny_gpt2_folder}", dtype="float16"), tmp_path / "a")
+    assert compare_with_float32(done, exact).otherwise == 0
     turned = done.responses.with_columns(-done.responses["log_prob_mean"])
     found = compare_with_float32(replace(done, responses=turned), exact)
-    assert found.sampled == 8
-    assert found.otherwise == 8 - before
-    assert before <= 1
+    assert found.otherwise == found.sampled == 8
+
+
+def test_of_three_answers_the_one_that_wins_is_compared(tmp_path, tiny_gpt2_folder):
+    three = TOML.replace('["strong", "weak"]', '["strong", "weak", "odd"]')
+    rows = [row | {"odd": "Green." if row["word"] == "all" else ""} for row in ROWS]
+    study = load_study(write_study(tmp_path / "study", toml=three, rows=rows))
+    exact = open_participant(f"hf:{tiny_gpt2_folder}")
+    done = run(study, exact, tmp_path / "run")
+    assert compare_with_float32(done, exact).otherwise == 0
+    # The third answer wins everywhere it stands.
+    raised = pl.when(pl.col("answer_label") == "odd").then(0.0).otherwise("log_prob_mean")
+    found = compare_with_float32(
+        replace(done, responses=done.responses.with_columns(log_prob_mean=raised)), exact
+    )
+    scores = means(done)
+    lost = [
+        item
+        for item in study.items
+        if "odd" in item.answers
+        and max(item.answers, key=lambda label: scores[item.item_id, label]) != "odd"
+    ]
+    assert (found.sampled, found.otherwise) == (8, len(lost))
+    assert lost
 
 
 def test_the_sample_is_evenly_spaced_and_always_the_same(study, tmp_path, tiny_gpt2_folder):
@@ -113,16 +133,15 @@ def test_in_words():
 def test_the_command_says_it_and_can_be_told_not_to(tmp_path, tiny_gpt2_folder):
     write_study(tmp_path / "study")
     words = [
-        "run", str(tmp_path / "study"), "--model", f"hf:{tiny_gpt2_folder}", "--dtype", "bfloat16",
+        "run", str(tmp_path / "study"), "--model", f"hf:{tiny_gpt2_folder}", "--dtype", "float16",
     ]  # fmt: skip
     done = CliRunner().invoke(app, [*words, "--folder", str(tmp_path / "with")])
     assert done.exit_code == 0, done.output
-    told = json.loads((tmp_path / "with" / "run.json").read_text())["precision"]
-    assert f"bfloat16: {told['otherwise']} of 8 sampled items choose otherwise" in done.stderr
+    assert "float16: 0 of 8 sampled items choose otherwise than in float32" in done.stderr
     words += ["--dtype-sample", "0", "--folder", str(tmp_path / "without")]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     assert "float32" not in done.stderr
     study = read_run(tmp_path / "without").study
     said = report_words(analyse([read_run(tmp_path / "without")], study))[0]
-    assert "It was computed in bfloat16, which was not compared with float32." in said
+    assert "It was computed in float16, which was not compared with float32." in said

@@ -10,7 +10,7 @@ from felicity.errors import RunError
 from felicity.manifest import read_manifest, write_manifest
 from felicity.participants.memory import Halving
 from felicity.stats.accuracy import TIE
-from felicity.types import TokenScores, Trial
+from felicity.types import Item, TokenScores, Trial
 
 if TYPE_CHECKING:
     from felicity.participants.base import Participant
@@ -86,27 +86,22 @@ def compare_with_float32(run: Run, reference: Participant, *, sample: int = SAMP
         (item, label): float(mean)
         for item, label, mean in rows.select("item_id", "answer_label", "log_prob_mean").iter_rows()
     }
-    first, second = run.study.design.answers
-    whole = [
-        item
-        for item in run.study.items
-        if (item.item_id, first) in means and (item.item_id, second) in means
-    ]
+    whole = [item for item in run.study.items if winner_of(means, item) is not None]
     count = min(sample, len(whole))
     items = tuple(whole[i * len(whole) // count] for i in range(count))
     trials = run.study.trials(run.study.format(run.manifest["format"]["name"]), items)
     exact = _means(reference, trials)
-    pairs = [
-        (means[item.item_id, first] - means[item.item_id, second], *both)
+    chosen = [
+        (winner_of(means, item), other)
         for item in items
-        if (both := _both(exact, item.item_id, first, second)) is not None
+        if (other := winner_of(exact, item)) is not None
     ]
-    if not pairs:
+    if not chosen:
         raise RunError("no item of this run can be compared", where=str(run.folder))
     found = Precision(
         dtype=str(told["dtype"]),
-        sampled=len(pairs),
-        otherwise=sum(_choice(margin) != _choice(a - b) for margin, a, b in pairs),
+        sampled=len(chosen),
+        otherwise=sum(one != other for one, other in chosen),
         largest_difference=max(
             abs(means[key] - value) for key, value in exact.items() if key in means
         ),
@@ -137,14 +132,17 @@ def _means(participant: Participant, trials: Sequence[Trial]) -> dict[tuple[str,
     }
 
 
-def _both(
-    means: Mapping[tuple[str, str], float], item: str, first: str, second: str
-) -> tuple[float, float] | None:
-    if (item, first) not in means or (item, second) not in means:
+def winner_of(means: Mapping[tuple[str, str], float], item: Item) -> str | None:
+    """Return the answer with the highest mean: "" for a tie at the top, None where one is missing.
+
+    Examples
+    --------
+    >>> item = Item(item_id="i", unit="u", factors={}, question="?", answers={"a": "", "b": ""})
+    >>> winner_of({("i", "a"): -2.0, ("i", "b"): -1.0}, item), winner_of({("i", "a"): -2.0}, item)
+    ('b', None)
+    """
+    if any((item.item_id, label) not in means for label in item.answers):
         return None
-    return means[item, first], means[item, second]
-
-
-def _choice(margin: float) -> int:
-    """Return which answer wins: 1 the first, −1 the second, 0 neither."""
-    return 0 if abs(margin) <= TIE else 1 if margin > 0 else -1
+    ranked = sorted((means[item.item_id, label], label) for label in item.answers)
+    (second, _), (best, label) = ranked[-2:]
+    return "" if best - second <= TIE else label
