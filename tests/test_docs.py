@@ -68,8 +68,8 @@ def test_every_command_in_the_readme_exists():
 
 def test_json_keys_are_documented(capsys):
     """Every key that `felicity report --json` prints stands in docs/json.md."""
-    from felicity.report.analysis import Cell
-    from felicity.report.files import _plain_cell
+    from felicity.report.choice.analysis import Cell
+    from felicity.report.choice.files import _plain_cell
 
     text = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
     cell = Cell(accuracy=0.5, interval=None, correct=1, ties=0, usable=2, asked=2, units=1)

@@ -10,8 +10,8 @@ from felicity import analyse, load_study, open_participant, read_run, run
 from felicity.checks import cue_table
 from felicity.errors import FaultsError
 from felicity.journal import Journal
-from felicity.report.table import main_table
-from felicity.report.words import in_words
+from felicity.report.choice.table import main_table
+from felicity.report.choice.words import in_words
 from felicity.stats.accuracy import count_wins
 from felicity.stats.compare import p_against_share
 from felicity.stats.cues import RULES, cue_score

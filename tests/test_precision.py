@@ -14,7 +14,7 @@ from felicity.cli import app
 from felicity.errors import RunError
 from felicity.precision import compare_with_float32, in_words
 from felicity.report import analyse
-from felicity.report.words import in_words as report_words
+from felicity.report.choice.words import in_words as report_words
 
 from study_folders import ROWS, TOML, write_study
 

@@ -13,7 +13,7 @@ from felicity.cli.options import parse_where
 from felicity.errors import FaultsError, ModelError, OptionError, RunError
 from felicity.participants import participant_from_model
 from felicity.participants.fingerprint import weights_fingerprint
-from felicity.report.words import in_words
+from felicity.report.choice.words import in_words
 from felicity.types import TextPair
 
 import tiny

@@ -9,7 +9,7 @@ import pytest
 
 import felicity
 from felicity.errors import OptionError, RunError
-from felicity.report.rating_analysis import RatingAnalysis
+from felicity.report.rating.analysis import RatingAnalysis
 
 from conftest import embedded_folder
 from fixtures.misbehaving_server import MisbehavingServer

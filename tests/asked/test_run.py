@@ -15,10 +15,10 @@ from felicity.errors import FaultsError, OptionError, RunError
 from felicity.participants.api import open_api
 from felicity.rating.run import read_ratings
 from felicity.report import analyse, write_report
-from felicity.report.asked import measure_orders, read_choice_run
-from felicity.report.files import as_json
-from felicity.report.table import as_csv, main_table
-from felicity.report.words import in_words
+from felicity.report.choice.asked import measure_orders, read_choice_run
+from felicity.report.choice.files import as_json
+from felicity.report.choice.table import as_csv, main_table
+from felicity.report.choice.words import in_words
 from felicity.runner import read_run
 from felicity.types import Sampling
 

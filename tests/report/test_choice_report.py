@@ -12,12 +12,12 @@ import vl_convert
 
 from felicity import analyse
 from felicity.cli import main
-from felicity.report.analysis import analyse_people
-from felicity.report.choice_content import choice_content
+from felicity.report.choice.analysis import analyse_people
+from felicity.report.choice.content import choice_content
 from felicity.report.content import write_content
 from felicity.report.figures import spec_of
-from felicity.report.groups import group_members
-from felicity.report.published import read_published
+from felicity.report.groups.members import group_members
+from felicity.report.groups.published import read_published
 from report.test_groups import ONE_COPY, dialogue_number, write_published
 
 from made_runs import made_run

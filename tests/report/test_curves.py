@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from felicity import analyse, open_participant, run
-from felicity.report.curves import (
+from felicity.report.curves.analysis import (
     Checkpoint,
     curve_rows,
     curve_table,
@@ -109,7 +109,7 @@ def test_bits_are_the_mean_over_answers(found):
 
 def test_the_figure_has_a_mark_for_each_checkpoint_and_level(found):
     altair = pytest.importorskip("altair")
-    from felicity.report.curve_figures import curve_figures
+    from felicity.report.curves.figures import curve_figures
     from felicity.report.figures import spec_of
 
     analysis, checkpoints = found
@@ -128,7 +128,7 @@ def test_the_figure_has_a_mark_for_each_checkpoint_and_level(found):
 
 def test_the_figure_is_drawn(found):
     vl_convert = pytest.importorskip("vl_convert")
-    from felicity.report.curve_figures import curve_figures
+    from felicity.report.curves.figures import curve_figures
     from felicity.report.figures import spec_of
 
     analysis, checkpoints = found

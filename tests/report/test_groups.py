@@ -7,17 +7,17 @@ import pytest
 
 from felicity import analyse, load_study
 from felicity.errors import FaultsError, OptionError, RunError
-from felicity.report.analysis import analyse_people
-from felicity.report.group_tables import (
+from felicity.report.choice.analysis import analyse_people
+from felicity.report.groups.members import group_members
+from felicity.report.groups.published import published_file, read_published
+from felicity.report.groups.tables import (
     concordance_table,
     correlations_table,
     group_statistics,
     grouped_table,
     ranks_table,
 )
-from felicity.report.group_tests import group_gains, mixed_model
-from felicity.report.groups import group_members
-from felicity.report.published import published_file, read_published
+from felicity.report.groups.tests import group_gains, mixed_model
 
 from made_runs import made_run
 from study_folders import write_study

@@ -10,8 +10,13 @@ from felicity.rating.parsing import Parser
 from felicity.rating.replay import replay
 from felicity.rating.replay_reader import read_collection
 from felicity.report import analyse_ratings, rating_content
-from felicity.report.rating_table import cells_csv, figure
-from felicity.report.rating_tables import paper_tables, statuses_csv, statuses_table, usable_table
+from felicity.report.rating.paper_tables import (
+    paper_tables,
+    statuses_csv,
+    statuses_table,
+    usable_table,
+)
+from felicity.report.rating.table import cells_csv, figure
 from felicity.report.text_table import as_latex
 from felicity.study import load_rating_study
 

@@ -15,12 +15,12 @@ from felicity.rating.replay import replay
 from felicity.rating.replay_reader import read_collection
 from felicity.report import analyse_ratings, describe_ratings
 from felicity.report.figures import COLUMN, spec_of
-from felicity.report.rating_charts import WIDE
-from felicity.report.rating_figures import rating_figures
-from felicity.report.rating_marks import (
+from felicity.report.rating.charts import WIDE
+from felicity.report.rating.figures import rating_figures
+from felicity.report.rating.marks import (
     PEOPLE as WHO_PEOPLE,
 )
-from felicity.report.rating_marks import (
+from felicity.report.rating.marks import (
     bins_of,
     cds_marks,
     cell_marks,

@@ -23,9 +23,9 @@ from felicity.rating.parsing import Parser
 from felicity.rating.replay import replay
 from felicity.rating.replay_reader import read_collection
 from felicity.report import analyse_ratings, write_rating_report
-from felicity.report.rating_table import effects_table, figure, measures_table, names_of
-from felicity.report.rating_values import as_json
-from felicity.report.rating_words import in_words
+from felicity.report.rating.table import effects_table, figure, measures_table, names_of
+from felicity.report.rating.values import as_json
+from felicity.report.rating.words import in_words
 from felicity.report.text_table import as_latex, as_markdown
 from felicity.stats.alignment import MEASURES
 from felicity.stats.cells import Ratings
@@ -44,7 +44,7 @@ def figures_once(request, monkeypatch):
     """Draw figures in one test only: they are tested elsewhere, and take their time."""
     if request.node.name != "test_the_command_shows_tables_and_words":
         monkeypatch.setattr(
-            sys.modules["felicity.report.rating_content"], "missing_packages", lambda: ("altair",)
+            sys.modules["felicity.report.rating.content"], "missing_packages", lambda: ("altair",)
         )
 
 
@@ -507,7 +507,7 @@ def published(tmp_path_factory, module_patch):
         pytest.skip(f"needs the shared data at {SHARED}")
     # Figures are drawn elsewhere.
     module_patch.setattr(
-        sys.modules["felicity.report.rating_content"], "missing_packages", lambda: ("altair",)
+        sys.modules["felicity.report.rating.content"], "missing_packages", lambda: ("altair",)
     )
     out = tmp_path_factory.mktemp("published")
     assert call("replay", "social-meaning", *files, "--out", out / "runs") == 0

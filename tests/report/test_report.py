@@ -14,10 +14,10 @@ import pytest
 from felicity import analyse, load_study
 from felicity.errors import OptionError, RunError
 from felicity.report import write_report
-from felicity.report.files import as_json
-from felicity.report.table import as_csv, main_table
+from felicity.report.choice.files import as_json
+from felicity.report.choice.table import as_csv, main_table
+from felicity.report.choice.words import in_words
 from felicity.report.text_table import as_latex, as_markdown
-from felicity.report.words import in_words
 
 from made_runs import made_run
 from study_folders import write_study

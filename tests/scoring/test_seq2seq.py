@@ -276,7 +276,7 @@ def test_a_causal_model_asked_as_an_encoder_decoder_is_refused(tiny_gpt2_folder)
 
 def test_a_run_goes_from_items_to_the_report(t5_folder, gricean, tmp_path):
     from felicity import analyse
-    from felicity.report.words import in_words
+    from felicity.report.choice.words import in_words
 
     participant = open_participant(f"hf:{t5_folder}")
     done = run(gricean, participant, tmp_path / "run", where={"maxim": "relation"}, limit=20)

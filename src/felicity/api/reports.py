@@ -17,8 +17,8 @@ from felicity.runner import read_run as read_scored
 from felicity.study import Study
 
 if TYPE_CHECKING:
-    from felicity.report.analysis import Analysis
-    from felicity.report.rating_replies import RatingDescription
+    from felicity.report.choice.analysis import Analysis
+    from felicity.report.rating.replies import RatingDescription
 
 AnyRun = Run | AskedRun | RatingRun
 
@@ -97,7 +97,7 @@ def analyse(
             hint="analyse the runs of one study at a time",
         )
     if not ratings:
-        from felicity.report.analysis import analyse as analyse_choices
+        from felicity.report.choice.analysis import analyse as analyse_choices
 
         refuse("a choice study", {"unit": unit, "weighting": weighting, "people": people})
         scored: list[Any] = read
@@ -152,14 +152,14 @@ def write_report(
     RunError
         Where the folder cannot be written; or as for `analyse`.
     """
-    from felicity.report.analysis import Analysis
-    from felicity.report.choice_content import choice_content
+    from felicity.report.choice.analysis import Analysis
+    from felicity.report.choice.content import choice_content
+    from felicity.report.choice.files import table_texts
     from felicity.report.content import write_content
-    from felicity.report.files import table_texts
     from felicity.report.page import PAGE, build_page
-    from felicity.report.rating_content import rating_content
-    from felicity.report.rating_files import rating_texts
-    from felicity.report.rating_replies import RatingDescription
+    from felicity.report.rating.content import rating_content
+    from felicity.report.rating.files import rating_texts
+    from felicity.report.rating.replies import RatingDescription
 
     found = runs if isinstance(runs, (Analysis, RatingDescription)) else analyse(runs)
     if isinstance(found, Analysis):

@@ -16,7 +16,7 @@ from felicity.cli.report_output import (
 from felicity.errors import OptionError, RunError
 
 if TYPE_CHECKING:
-    from felicity.report.analysis import Analysis
+    from felicity.report.choice.analysis import Analysis
     from felicity.report.content import ReportContent
     from felicity.study import Study
 
@@ -38,9 +38,9 @@ def report_choice(
     as_json: bool,
 ) -> None:
     """Print and write the report of runs, of published accuracies, or of both."""
-    from felicity.report.choice_content import choice_content
-    from felicity.report.groups import group_members
-    from felicity.report.published import published_file, read_published
+    from felicity.report.choice.content import choice_content
+    from felicity.report.groups.members import group_members
+    from felicity.report.groups.published import published_file, read_published
 
     analysis = _analyse(runs, score, seed, published, study, people)
     rows = []
@@ -65,8 +65,8 @@ def _analyse(
     people: Path | None = None,
 ) -> Analysis:
     from felicity.report import analyse
-    from felicity.report.analysis import analyse_people
-    from felicity.report.asked import read_choice_run
+    from felicity.report.choice.analysis import analyse_people
+    from felicity.report.choice.asked import read_choice_run
 
     if runs:
         if study is not None:
@@ -98,15 +98,15 @@ def _study_of(published: str, study: str | None) -> Study:
 
 def write_plain(runs: Sequence[Path], folder: Path) -> None:
     """Write the report of runs under the defaults, and print nothing."""
-    from felicity.report.choice_content import choice_content
+    from felicity.report.choice.content import choice_content
 
     analysis = _analyse(runs, "log_prob_mean", 0, None, None)
     _write(analysis, choice_content(analysis), folder)
 
 
 def _write(analysis: Analysis, content: ReportContent, folder: Path) -> Mapping[str, Path]:
+    from felicity.report.choice.files import table_texts
     from felicity.report.content import write_content
-    from felicity.report.files import table_texts
     from felicity.report.page import PAGE, build_page
 
     runs = [result.run for result in analysis.participants]
@@ -116,7 +116,7 @@ def _write(analysis: Analysis, content: ReportContent, folder: Path) -> Mapping[
 
 def print_choice(analysis: Analysis, content: ReportContent, intervals: bool) -> None:
     """Print the main table, those of the groups, and what is found."""
-    from felicity.report.table import main_table
+    from felicity.report.choice.table import main_table
 
     if analysis.participants:
         short, ranged = main_table(analysis, intervals=False), main_table(analysis)

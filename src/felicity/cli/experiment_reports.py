@@ -14,8 +14,8 @@ from felicity.rating.study import RatingStudy
 
 if TYPE_CHECKING:
     from felicity.rating.run import RatingRun
-    from felicity.report.asked import ChoiceRun
-    from felicity.report.curves import Checkpoint
+    from felicity.report.choice.asked import ChoiceRun
+    from felicity.report.curves.analysis import Checkpoint
 
 
 def report_experiment(experiment: Experiment, states: Sequence[TaskState], as_json: bool) -> None:
@@ -58,12 +58,12 @@ def _report_choice(
     from felicity.cli.output import print_table
     from felicity.cli.report_output import say_missing, say_written
     from felicity.report import analyse
-    from felicity.report.choice_content import choice_content
+    from felicity.report.choice.content import choice_content
+    from felicity.report.choice.files import table_texts
     from felicity.report.content import write_content
-    from felicity.report.curve_content import with_curves
-    from felicity.report.curves import curve_rows, curve_table, find_curves, onset_table
-    from felicity.report.files import table_texts
-    from felicity.report.groups import group_members
+    from felicity.report.curves.analysis import curve_rows, curve_table, find_curves, onset_table
+    from felicity.report.curves.content import with_curves
+    from felicity.report.groups.members import group_members
     from felicity.report.page import PAGE, build_page
 
     said = experiment.report
@@ -118,7 +118,7 @@ def groups_of(experiment: Experiment, states: Sequence[TaskState]) -> list[str]:
 
 def _choice_run(state: TaskState) -> ChoiceRun:
     """Read a run under the name that the experiment gives it."""
-    from felicity.report.asked import read_choice_run
+    from felicity.report.choice.asked import read_choice_run
 
     run = read_choice_run(state.task.folder)
     return replace(run, manifest=_labelled(run.manifest, state))
@@ -139,7 +139,7 @@ def _labelled(manifest: Any, state: TaskState) -> dict[str, Any]:
 
 
 def _checkpoint(state: TaskState) -> Checkpoint | None:
-    from felicity.report.curves import Checkpoint
+    from felicity.report.curves.analysis import Checkpoint
 
     member = state.task.member
     if member.series is None or member.checkpoint is None or member.words is None:
@@ -156,7 +156,7 @@ def _report_ratings(
 ) -> Any:
     from felicity.cli.rating_reports import report_ratings, write_with_page
     from felicity.report import analyse_ratings, describe_ratings
-    from felicity.report.rating_values import as_json as plain
+    from felicity.report.rating.values import as_json as plain
 
     said = experiment.report
     # Without people's ratings there is nothing to compare with, but still what the models said.

@@ -15,7 +15,7 @@ from felicity.cli.report_output import (
 )
 
 if TYPE_CHECKING:
-    from felicity.report.rating_replies import RatingDescription
+    from felicity.report.rating.replies import RatingDescription
 
 
 def analyse(
@@ -60,7 +60,7 @@ def write_with_page(analysis: RatingDescription, folder: Path) -> Mapping[str, P
     from felicity.report import rating_content
     from felicity.report.content import write_content
     from felicity.report.page import PAGE, build_page
-    from felicity.report.rating_files import rating_texts
+    from felicity.report.rating.files import rating_texts
 
     content = rating_content(analysis)
     # A run has a result for each of its promptings.
@@ -71,11 +71,11 @@ def write_with_page(analysis: RatingDescription, folder: Path) -> Mapping[str, P
 
 def report_ratings(analysis: RatingDescription, folder: Path, as_json: bool) -> None:
     """Write the report; print its first tables and what they say, or JSON."""
-    from felicity.report.rating_analysis import RatingAnalysis
-    from felicity.report.rating_files import first_tables
-    from felicity.report.rating_table import measures_table
-    from felicity.report.rating_values import as_json as plain
-    from felicity.report.rating_words import in_words
+    from felicity.report.rating.analysis import RatingAnalysis
+    from felicity.report.rating.files import first_tables
+    from felicity.report.rating.table import measures_table
+    from felicity.report.rating.values import as_json as plain
+    from felicity.report.rating.words import in_words
 
     paths = write_with_page(analysis, folder)
     if as_json:

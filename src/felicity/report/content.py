@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
+from felicity.report.choice.files import write_texts
 from felicity.report.figures import Figure, missing_packages, write_figures
-from felicity.report.files import write_texts
 from felicity.report.text_table import TextTable, as_html, as_latex, as_markdown, table_csv
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from felicity.report.analysis import LOWER_IS_BETTER, SCORES
+from felicity.report.choice.analysis import LOWER_IS_BETTER, SCORES
 from felicity.report.page.pack import coded, rounded
 from felicity.runner import Run
 from felicity.study import Study

@@ -1,0 +1,1 @@
+"""Models in groups, side by side and against what others published."""
