@@ -3,6 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 FELICITY := $(BIN)/felicity
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+WORKERS ?= 2
 
 .PHONY: help demo test check lint format types models docs docs-check site vendor vendor-check bench clean
 .DEFAULT_GOAL := help
@@ -29,8 +30,8 @@ demo: $(VENV)/.demo ## Install, run the Gricean study on the embedded model, pri
 models: $(VENV)/.dev ## Fetch the two embedded models that the tests need
 	$(FELICITY) models --fetch all
 
-test: models ## Run all tests, doctests and the README's code
-	$(BIN)/pytest
+test: models ## Run all tests, doctests and the README's code (WORKERS=2 files at a time)
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile
 
 lint: $(VENV)/.dev ## Look for faults of style
 	$(BIN)/ruff check .

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 LIMIT = 0.10
-ONE_NAME = ["--where", "wording=0", "--where", "questioner=Leslie", "--where", "responder=Joan"]
+DEMO = Path(__file__).parents[1] / "examples" / "demo.toml"
 
 
 def main() -> int:
@@ -32,18 +32,22 @@ def main() -> int:
     options.add_argument("--json", type=Path)
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        run = ["run", "gricean-maxims", "--model", given.model, "--out", place]
-        run += ["--threads", str(given.threads)]
-        run += ["--limit", str(given.limit)] if given.limit else []
-        commands = {
-            "run": run,
-            "run, named answers": [*run, "--format", "named-answer", *ONE_NAME],
-            "run, plain": [*run, "--format", "plain", *ONE_NAME],
-        }
-        rows = {name: timed(words) for name, words in commands.items()}
-        folders = [str(path.parent) for path in Path(place).rglob("run.json")]
+        file = Path(place) / "demo.toml"
+        file.write_text(demo(given, Path(place) / "runs"))
+        rows = {"run": timed(["run", str(file)])}
+        folders = sorted(str(path.parent) for path in Path(place).rglob("run.json"))
         rows["report"] = timed(["report", *folders, "--out", f"{place}/report"])
     return show(rows, given.json)
+
+
+def demo(given: argparse.Namespace, out: Path) -> str:
+    """Return the demo's experiment file with another model, place or number of items."""
+    text = DEMO.read_text().replace("embedded:smollm2-135m", given.model)
+    text = text.replace('out = "../runs/demo"', f'out = "{out}"')
+    settings = [f"threads = {given.threads}"]
+    settings += [f"limit = {given.limit}"] if given.limit else []
+    assert str(out) in text
+    return text + "\n[settings]\n" + "\n".join(settings) + "\n"
 
 
 def timed(words: list[str]) -> dict[str, float]:

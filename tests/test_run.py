@@ -262,37 +262,72 @@ def test_a_journal_of_another_schema_is_refused(tmp_path):
         Journal(path)
 
 
-def command(folder: Path, model: Path) -> list[str]:
-    return [
-        sys.executable, "-m", "felicity", "run", "gricean-maxims", "--model", f"hf:{model}",
-        "--folder", str(folder), "--threads", "1", "--batch-tokens", "512",
-    ]  # fmt: skip
+class ForkedRuns:
+    """Runs of the Gricean study, each in a process that can be killed."""
+
+    def __init__(self, model: Path, scratch: Path) -> None:
+        self.model, self.errors = model, scratch / "stderr"
+        script = Path(__file__).parent / "fixtures" / "forking_runs.py"
+        self.parent = subprocess.Popen(
+            [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def start(self, folder: Path) -> int:
+        """Start a run; return its process id."""
+        self.errors.unlink(missing_ok=True)
+        words = ["run", "gricean-maxims", "--model", f"hf:{self.model}", "--folder", str(folder)]
+        words += ["--threads", "1", "--batch-tokens", "512"]
+        print(
+            json.dumps({"words": words, "stderr": str(self.errors)}),
+            file=self.parent.stdin,
+            flush=True,
+        )
+        return int(self.parent.stdout.readline())
+
+    def end(self) -> int:
+        """Wait for the end of a run; return its exit code, negative for a signal."""
+        return int(self.parent.stdout.readline())
+
+    def wait_for_rows(self) -> None:
+        """Wait until the run says that rows are written."""
+        while not self.errors.exists() or "of 4500" not in (said := self.errors.read_text()):
+            assert self.parent.poll() is None
+            time.sleep(0.002)
+        assert "Error" not in said
+
+    def close(self) -> None:
+        """End the process that forks."""
+        self.parent.stdin.close()
+        self.parent.stdout.close()
+        self.parent.wait()
 
 
-def test_twenty_kills_lose_no_row_and_change_no_number(tiny_gpt2_folder, tmp_path):
+@pytest.fixture
+def forked(tiny_gpt2_folder, tmp_path):
+    runs = ForkedRuns(tiny_gpt2_folder, tmp_path)
+    yield runs
+    runs.close()
+
+
+def test_twenty_kills_lose_no_row_and_change_no_number(forked, tmp_path):
     """Kill a real run with SIGKILL at random moments, 20 times, and let it end."""
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    subprocess.run(command(whole, tiny_gpt2_folder), check=True, capture_output=True)
+    forked.start(whole)
+    assert forked.end() == 0
     expected = read_run(whole).responses
     moments = random.Random(0)
     kills, before = 0, 0
     while kills < 20:
-        process = subprocess.Popen(
-            command(broken, tiny_gpt2_folder), stderr=subprocess.PIPE, text=True
-        )
+        process = forked.start(broken)
         # Every third time at any moment, also while starting; else once rows are being written.
         if kills % 3:
-            while "of 4500" not in (line := process.stderr.readline()):
-                assert line, "the run ended before its first row"
+            forked.wait_for_rows()
             time.sleep(moments.uniform(0, 0.12))
         else:
-            time.sleep(moments.uniform(0, 2.5))
-        if process.poll() is not None:
-            process.stderr.close()
+            time.sleep(moments.uniform(0, 1.0))
+        os.kill(process, signal.SIGKILL)
+        if forked.end() != -signal.SIGKILL:
             break
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        process.stderr.close()
         kills += 1
         if (broken / "journal.sqlite").exists():
             with Journal(broken / "journal.sqlite") as journal:
@@ -301,7 +336,8 @@ def test_twenty_kills_lose_no_row_and_change_no_number(tiny_gpt2_folder, tmp_pat
             before = rows
     assert kills == 20
     assert 0 < before < 4500
-    subprocess.run(command(broken, tiny_gpt2_folder), check=True, capture_output=True)
+    forked.start(broken)
+    assert forked.end() == 0
     got = read_run(broken)
     assert got.responses.height == 4500
     assert got.complete
