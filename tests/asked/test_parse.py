@@ -300,6 +300,15 @@ def test_a_reply_that_was_cut_off_counts_only_if_no_more_could_change_it(reply, 
     assert (found.value, found.status) == (value, "truncated" if value is None else "ok")
 
 
+@pytest.mark.parametrize(
+    ("finish", "status"),
+    [("MAX_TOKENS", "truncated"), ("Length ", "truncated"), ("SAFETY", "refused"), ("stop", "ok")],
+)
+def test_a_finish_is_known_in_every_provider_s_words(finish, status):
+    """A lone letter counts only in a reply that is whole."""
+    assert parse_choice("A", finish, SHOWN).status == status
+
+
 def test_the_finish_decides_where_there_is_no_text():
     assert parse_choice("", "content_filter", SHOWN).status == "refused"
     assert parse_choice("I will", "content_filter", SHOWN).status == "refused"

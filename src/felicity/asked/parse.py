@@ -12,9 +12,9 @@ that is there decides:
 Evidence of one kind that names both answers, "A or B", "both" and "neither" are ``ambiguous``. An
 answer that is spoken of without being named ("A is polite") counts for nothing.
 
-A reply that was cut off (finish ``length``) has an answer only where no more could change it: a
-marked one, or a label that begins the reply and has a line of its own or a reason ("B because"). A
-lone "B" may have become "Both", and "A." a list of both.
+A reply that was cut off (finish ``length``), or whose rest a filter held back, has an answer only
+where no more could change it: a marked one, or a label that begins the reply and has a line of its
+own or a reason ("B because"). A lone "B" may have become "Both", and "A." a list of both.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from typing import Literal, get_args
 
 from felicity.asked.clauses import named_answers, own_lines
 from felicity.asked.mentions import NOUN, Reading, plain, read_mentions
-from felicity.rating.reasoning import set_reasoning_aside
-from felicity.rating.refusals import is_error_message, is_refusal
+from felicity.rating.endings import Ending, Unread, set_aside
+from felicity.rating.refusals import is_refusal
 from felicity.types import Choice
 
-PARSER_VERSION = "asked-1"
+PARSER_VERSION = "asked-2"
 
 ChoiceStatus = Literal[
     "ok",
@@ -47,7 +47,6 @@ ChoiceStatus = Literal[
 CHOICE_STATUSES: tuple[ChoiceStatus, ...] = get_args(ChoiceStatus)
 
 Span = tuple[int, int]
-_CUT = {"length", "max_tokens", "model_length", "max_output_tokens", "token_limit"}
 # What chat templates end a turn with, where a server lets it through.
 _SPECIAL = re.compile(r"<\|(?:im_end|im_start|eot_id|end|endoftext|end_of_text)\|>|</?s>")
 _FIELD = re.compile(r"answer|choice|pick|letter|label|option|select|verdict|result|response", re.I)
@@ -106,43 +105,36 @@ def parse_choice(
     >>> [parse_choice(said, "stop", shown).status for said in ("A or B", "a silly answer", "")]
     ['ambiguous', 'unparsed', 'empty']
     """
-    if finish == "error" or is_error_message(text):
-        return _none("error")
-    visible, open_end = set_reasoning_aside(_SPECIAL.sub(_spaces, text))
-    if open_end:
-        return _none("truncated_in_reasoning")
-    if not visible.strip():
-        if finish in _CUT:
-            return _none("truncated_in_reasoning" if (reasoning or "").strip() else "truncated")
-        return _none("refused" if finish == "content_filter" else "empty")
+    visible, unread = set_aside(_SPECIAL.sub(_spaces, text), finish, reasoning)
+    if unread is not None:
+        return _none(unread)
     reading = read_mentions(plain(visible), choice)
-    return _decide(visible, finish, choice, reading)
+    return _decide(visible, Ending.of(finish).broken_off, choice, reading)
 
 
-def _decide(visible: str, finish: str, choice: Choice, reading: Reading) -> ParsedChoice:
-    cut = finish in _CUT
+def _decide(
+    visible: str, broken_off: Unread | None, choice: Choice, reading: Reading
+) -> ParsedChoice:
     marked = list(_marked(visible, choice))
-    named = marked or ([] if cut else list(_last_line(reading)))
+    named = marked or ([] if broken_off else list(_last_line(reading)))
     named = named or [
         (place, (mention.start, mention.end))
         for place, mention in named_answers(reading, choice.labels, choice.words)
     ]
     places = {place for place, _ in named}
     if len(places) > 1 or (reading.crossed and not marked) or _TAKEN_BACK.search(reading.text):
-        return _none("truncated" if cut else "ambiguous")
+        return _none(broken_off or "ambiguous")
     if places:
         place, span = named[-1 if marked else 0]
         if not marked and _is_corrected(reading, place, span):
-            return _none("truncated" if cut else "ambiguous")
-        if cut and not (marked or _is_closed(visible, span, choice)):
-            return _none("truncated")
+            return _none(broken_off or "ambiguous")
+        if broken_off and not (marked or _is_closed(visible, span, choice)):
+            return _none(broken_off)
         return ParsedChoice(value=place, status="ok", span=span)
-    if cut:
-        return _none("truncated")
     # To decline one answer ("I would not pick A") is not to decline to answer.
     declines = not reading.mentions and is_refusal(plain(visible))
-    if finish == "content_filter" or declines:
-        return _none("refused")
+    if broken_off or declines:
+        return _none(broken_off or "refused")
     open_ = reading.undecided or len({m.place for m in reading.mentions}) == 2
     return _none("ambiguous" if open_ else "unparsed")
 

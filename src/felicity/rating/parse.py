@@ -39,11 +39,11 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from felicity.errors import OptionError
+from felicity.rating.endings import Ending, set_aside
 from felicity.rating.evidence import read_rating
 from felicity.rating.mentions import find_mentions
 from felicity.rating.plain import same_characters, without_marks
-from felicity.rating.reasoning import set_reasoning_aside
-from felicity.rating.refusals import is_error_message, is_refusal
+from felicity.rating.refusals import is_refusal
 from felicity.types import Scale
 
 PARSER_VERSION = "2"
@@ -62,9 +62,6 @@ ParseStatus = Literal[
     "model_mismatch",
 ]
 PARSE_STATUSES: tuple[ParseStatus, ...] = get_args(ParseStatus)
-
-_CUT = {"length", "max_tokens", "model_length", "max_output_tokens", "token_limit"}
-_FILTERED = {"content_filter", "content-filter", "safety", "refusal", "prohibited_content"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,22 +112,13 @@ def parse_reply(text: str, finish: str, scale: Scale, *, reasoning: str | None =
     >>> parse_reply("<think>maybe 5", "length", scale).status
     'truncated_in_reasoning'
     """
-    ending = finish.strip().lower()
-    if ending == "error" or is_error_message(text):
-        return _none("error")
-    cut, filtered = ending in _CUT, ending in _FILTERED
-    visible, open_end = set_reasoning_aside(same_characters(text))
-    if open_end:
-        return _none("truncated_in_reasoning")
-    if not visible.strip():
-        if cut:
-            return _none("truncated_in_reasoning" if (reasoning or "").strip() else "truncated")
-        return _none("refused" if filtered else "empty")
+    visible, unread = set_aside(same_characters(text), finish, reasoning)
+    if unread is not None:
+        return _none(unread)
     finding = read_rating(visible, scale)
-    if cut and not finding.settled:
-        return _none("truncated")
-    if filtered and not finding.settled:
-        return _none("refused")
+    broken_off = Ending.of(finish).broken_off
+    if broken_off is not None and not finding.settled:
+        return _none(broken_off)
     if finding.status == "unparsed":
         skeleton, _, _ = find_mentions(without_marks(visible), scale)
         return _none("refused" if is_refusal(skeleton) else "unparsed")
