@@ -23,7 +23,7 @@ ALL = (
     *("balance of maxims", "balance of templates", "balance of wordings", "same answers"),
     *("same names", "duplicates", "rewordings", "length difference", "shared words"),
     *("vocabulary", "placeholders", "punctuation", "doubled words", "names in texts"),
-    *("names as words", "base and template"),
+    *("names as words", "base and template", "template followed"),
 )
 
 
@@ -52,7 +52,8 @@ def test_the_built_in_set_has_no_fault_but_loose_templates():
     results = {result.name: result for result in run_checks(read_build("gricean-maxims"))}
     assert set(ALL) < set(results)
     assert {name: len(r.flagged) for name, r in results.items() if r.flagged} == {
-        "base and template": 8
+        "base and template": 8,
+        "template followed": 1,
     }
 
 
@@ -150,6 +151,20 @@ def test_names_that_are_words(committed):
 def test_a_template_that_does_not_give_its_base(committed):
     build = with_texts(committed, "quality-01-1", violator="They are two red clouds.")
     assert [v.unit for v in patterns(build).flagged] == ["quality-01"]
+
+
+def test_a_dialogue_that_has_nothing_of_its_template(committed):
+    other = with_texts(
+        committed,
+        "quantity_1-01-2",
+        question="How many children did you father?",
+        follower="You did your father.",
+        violator="You did your mother.",
+    )
+    found = {r.name: r for r in run_checks(other)}["template followed"]
+    assert [(v.unit, v.problem) for v in found.flagged] == [
+        ("quantity_1-01-2", "2 of 11 words of quantity_1-01")
+    ]
 
 
 def test_a_cue_is_flagged_with_the_answer_that_it_picks(committed):

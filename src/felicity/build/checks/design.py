@@ -6,11 +6,14 @@ from collections import Counter
 
 from felicity.build.checks.result import CheckResult, Value
 from felicity.build.folder import BuildFolder
-from felicity.build.wording import ORIGINAL
+from felicity.build.template import SLOT
+from felicity.build.wording import ORIGINAL, TEXTS
 from felicity.checks import score_cues
+from felicity.stats.cues import words
 
 # The rule of CONTRIBUTING.md: no blind rule picks the follower, or the violator, more often.
 STRONGEST_CUE = 0.62
+LEAST_OF_TEMPLATE = 0.2
 
 
 def balance(build: BuildFolder) -> list[CheckResult]:
@@ -110,6 +113,39 @@ def patterns(build: BuildFolder) -> CheckResult:
         what="share of templates that do not give their base dialogue word by word",
         figure="share",
         allowed="word by word, or loosely",
+        values=tuple(values),
+    )
+
+
+def followed(build: BuildFolder) -> CheckResult:
+    """How much of its template's own words, those outside slots, stands in a dialogue."""
+    known = {template.template_id: template for template in build.templates}
+    values = []
+    for line in build.originals:
+        template = known.get(line.template_id)
+        if template is None:
+            continue
+        kept = total = 0
+        for name in TEXTS:
+            pattern = Counter(words(SLOT.sub(" ", getattr(template, name))))
+            kept += (pattern & Counter(words(line.texts[name]))).total()
+            total += pattern.total()
+        if total:
+            figure = kept / total
+            problem = f"{kept} of {total} words of {line.template_id}"
+            values.append(
+                Value(
+                    maxim=line.maxim,
+                    unit=line.dialogue_id,
+                    figure=figure,
+                    problem=problem if figure < LEAST_OF_TEMPLATE else "",
+                )
+            )
+    return CheckResult(
+        name="template followed",
+        what="mean share of the template's words outside slots that stand in a dialogue",
+        figure="mean",
+        allowed=f"at least {LEAST_OF_TEMPLATE}",
         values=tuple(values),
     )
 

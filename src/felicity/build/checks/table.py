@@ -53,6 +53,7 @@ def run_checks(build: BuildFolder, run: Path | None = None) -> list[CheckResult]
         texts.names_in_texts(build),
         texts.names_as_words(build),
         design.patterns(build),
+        design.followed(build),
         *design.cues(build),
         outliers(build, run) if run is not None else None,
     ]
