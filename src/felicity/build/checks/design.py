@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
-from felicity.build.checks.result import CheckResult, Value
+from felicity.build.checks.result import CheckResult, Value, at, check
 from felicity.build.folder import BuildFolder
 from felicity.build.template import SLOT
 from felicity.build.wording import ORIGINAL, TEXTS
@@ -90,37 +91,35 @@ def _of_dialogues(build: BuildFolder) -> CheckResult:
     )
 
 
-def patterns(build: BuildFolder) -> CheckResult:
+@check(
+    "base and template",
+    "share of templates that do not give their base dialogue word by word",
+    "share",
+    "word by word, or loosely",
+)
+def patterns(build: BuildFolder) -> Iterator[Value]:
     """Find base dialogues that cannot be made from their own template."""
     known = {template.template_id: template for template in build.templates}
-    values = []
     for line in build.bases:
         template = known.get(line.template_id)
         if template is None:
             problem = "no template"
         else:
             problem = "" if template.fits(line) else "the template does not give its base dialogue"
-        values.append(
-            Value(
-                maxim=line.maxim,
-                unit=line.template_id,
-                figure=float(bool(problem)),
-                problem=problem,
-            )
+        yield Value(
+            maxim=line.maxim, unit=line.template_id, figure=float(bool(problem)), problem=problem
         )
-    return CheckResult(
-        name="base and template",
-        what="share of templates that do not give their base dialogue word by word",
-        figure="share",
-        allowed="word by word, or loosely",
-        values=tuple(values),
-    )
 
 
-def followed(build: BuildFolder) -> CheckResult:
+@check(
+    "template followed",
+    "mean share of the template's words outside slots that stand in a dialogue",
+    "mean",
+    f"at least {LEAST_OF_TEMPLATE}",
+)
+def followed(build: BuildFolder) -> Iterator[Value]:
     """How much of its template's own words, those outside slots, stands in a dialogue."""
     known = {template.template_id: template for template in build.templates}
-    values = []
     for line in build.originals:
         template = known.get(line.template_id)
         if template is None:
@@ -131,23 +130,8 @@ def followed(build: BuildFolder) -> CheckResult:
             kept += (pattern & Counter(words(line.texts[name]))).total()
             total += pattern.total()
         if total:
-            figure = kept / total
             problem = f"{kept} of {total} words of {line.template_id}"
-            values.append(
-                Value(
-                    maxim=line.maxim,
-                    unit=line.dialogue_id,
-                    figure=figure,
-                    problem=problem if figure < LEAST_OF_TEMPLATE else "",
-                )
-            )
-    return CheckResult(
-        name="template followed",
-        what="mean share of the template's words outside slots that stand in a dialogue",
-        figure="mean",
-        allowed=f"at least {LEAST_OF_TEMPLATE}",
-        values=tuple(values),
-    )
+            yield at(line, kept / total, problem if kept / total < LEAST_OF_TEMPLATE else "")
 
 
 def cues(build: BuildFolder) -> list[CheckResult]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
-from felicity.build.checks.result import CheckResult, Value
+from felicity.build.checks.result import Check, Value, at, check
 from felicity.build.folder import BuildFolder
 from felicity.build.template import SLOT
-from felicity.build.wording import ORIGINAL, Wording
+from felicity.build.wording import ORIGINAL
 from felicity.errors import FelicityError
 from felicity.stats.cues import words
 
@@ -17,7 +17,7 @@ from felicity.stats.cues import words
 LONGEST_DIFFERENCE = 0.4
 LEAST_SHARED = 0.1
 MOST_ALIKE = 85.0
-REWORDED = (45.0, 95.0)
+TOO_FAR, TOO_CLOSE = 45.0, 95.0
 
 
 def _ratio() -> Callable[[str, str], float]:
@@ -32,102 +32,85 @@ def _ratio() -> Callable[[str, str], float]:
     return fuzz.ratio
 
 
-def same_answers(build: BuildFolder) -> CheckResult:
+@check("same answers", "share of lines whose answers differ from wording 0", "share", "none")
+def same_answers(build: BuildFolder) -> Iterator[Value]:
     """Answers that differ between the wordings of a dialogue."""
-    values = []
     originals = {line.dialogue_id: line for line in build.originals}
     for line in build.wordings:
         original = originals[line.dialogue_id]
         differ = [n for n in ("follower", "violator") if line.texts[n] != original.texts[n]]
         problem = f"another {' and '.join(differ)} than wording 0" if differ else ""
-        values.append(_value(line, float(bool(differ)), problem))
-    return CheckResult(
-        name="same answers",
-        what="share of lines whose answers differ from wording 0",
-        figure="share",
-        allowed="none",
-        values=tuple(values),
-    )
+        yield at(line, float(bool(differ)), problem)
 
 
-def same_names(build: BuildFolder) -> CheckResult:
+@check("same names", "share of dialogues whose answers name different speakers", "share", "none")
+def same_names(build: BuildFolder) -> Iterator[Value]:
     """Speakers that only one of the two answers names."""
-    values = []
     for line in build.originals:
         first, second = (sorted(SLOT.findall(text)) for text in (line.follower, line.violator))
         problem = "the answers name different speakers" if first != second else ""
-        values.append(_value(line, float(first != second), problem))
-    return CheckResult(
-        name="same names",
-        what="share of dialogues whose answers name different speakers",
-        figure="share",
-        allowed="none",
-        values=tuple(values),
-    )
+        yield at(line, float(first != second), problem)
 
 
-def length_difference(build: BuildFolder) -> CheckResult:
+@check(
+    "length difference",
+    "mean difference of the answers' lengths, as a share of the longer",
+    "mean",
+    f"at most {LONGEST_DIFFERENCE}",
+)
+def length_difference(build: BuildFolder) -> Iterator[Value]:
     """How far the two answers differ in length."""
-    values = []
     for line in build.originals:
         lengths = len(line.follower), len(line.violator)
         figure = abs(lengths[0] - lengths[1]) / max(lengths)
         wrong = figure > LONGEST_DIFFERENCE
-        values.append(
-            _value(line, figure, f"{lengths[0]} and {lengths[1]} characters" if wrong else "")
-        )
-    return CheckResult(
-        name="length difference",
-        what="mean difference of the answers' lengths, as a share of the longer",
-        figure="mean",
-        allowed=f"at most {LONGEST_DIFFERENCE}",
-        values=tuple(values),
-    )
+        yield at(line, figure, f"{lengths[0]} and {lengths[1]} characters" if wrong else "")
 
 
-def shared_words(build: BuildFolder) -> CheckResult:
+@check(
+    "shared words",
+    "mean share of the answers' words that stand in both",
+    "mean",
+    f"at least {LEAST_SHARED}",
+)
+def shared_words(build: BuildFolder) -> Iterator[Value]:
     """How many words the two answers share."""
-    values = []
     for line in build.originals:
         first, second = set(words(line.follower)), set(words(line.violator))
         figure = len(first & second) / max(1, len(first | second))
         problem = "the answers share hardly a word" if figure < LEAST_SHARED else ""
-        values.append(_value(line, figure, problem))
-    return CheckResult(
-        name="shared words",
-        what="mean share of the answers' words that stand in both",
-        figure="mean",
-        allowed=f"at least {LEAST_SHARED}",
-        values=tuple(values),
-    )
+        yield at(line, figure, problem)
 
 
-def rewordings(build: BuildFolder) -> CheckResult:
+@check(
+    "rewordings",
+    "mean likeness of a rewording to its question, in characters",
+    "mean",
+    f"{TOO_FAR / 100:.2f} to {TOO_CLOSE / 100:.2f}",
+)
+def rewordings(build: BuildFolder) -> Iterator[Value]:
     """Rewordings that are too close to another wording, or too far from the original."""
     ratio = _ratio()
-    low, high = REWORDED
-    values = []
     for line in build.wordings:
         if line.wording == ORIGINAL:
             continue
         others = [o for o in build.of_dialogue(line.dialogue_id) if o.order < line.order]
         alike = [ratio(_bare(line.question), _bare(other.question)) for other in others]
         problem = ""
-        if max(alike) >= high:
+        if max(alike) >= TOO_CLOSE:
             problem = f"too close to wording {others[alike.index(max(alike))].wording}"
-        elif alike[0] < low:
+        elif alike[0] < TOO_FAR:
             problem = "too far from wording 0"
-        values.append(_value(line, alike[0] / 100, problem))
-    return CheckResult(
-        name="rewordings",
-        what="mean likeness of a rewording to its question, in characters",
-        figure="mean",
-        allowed=f"{low / 100:.2f} to {high / 100:.2f}",
-        values=tuple(values),
-    )
+        yield at(line, alike[0] / 100, problem)
 
 
-def duplicates(build: BuildFolder) -> CheckResult:
+@check(
+    "duplicates",
+    "greatest likeness of a dialogue to another, in characters",
+    "max",
+    f"below {MOST_ALIKE / 100:.2f}",
+)
+def duplicates(build: BuildFolder) -> Iterator[Value]:
     """Dialogues that are the same as another, or nearly."""
     ratio = _ratio()
     lines = build.originals
@@ -138,19 +121,11 @@ def duplicates(build: BuildFolder) -> CheckResult:
         for here, there in ((i, j), (j, i)):
             if alike > nearest[here][0]:
                 nearest[here] = (alike, there)
-    values = []
     for place, line in enumerate(lines):
         alike, other = nearest[place]
         same = "the same as" if alike == 100 else "nearly the same as"
         problem = f"{same} {lines[other].dialogue_id}" if alike >= MOST_ALIKE else ""
-        values.append(_value(line, alike / 100, problem))
-    return CheckResult(
-        name="duplicates",
-        what="greatest likeness of a dialogue to another, in characters",
-        figure="max",
-        allowed=f"below {MOST_ALIKE / 100:.2f}",
-        values=tuple(values),
-    )
+        yield at(line, alike / 100, problem)
 
 
 def _bare(text: str) -> str:
@@ -158,17 +133,7 @@ def _bare(text: str) -> str:
     return " ".join(words(text))
 
 
-def _value(line: Wording, figure: float, problem: str) -> Value:
-    return Value(
-        maxim=line.maxim,
-        unit=line.dialogue_id,
-        wording=line.wording,
-        figure=figure,
-        problem=problem,
-    )
-
-
-PAIR_CHECKS: Sequence[Callable[[BuildFolder], CheckResult]] = (
+PAIR_CHECKS: Sequence[Check] = (
     same_answers,
     same_names,
     duplicates,

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import wraps
 from typing import Literal
+
+from felicity.build.folder import BuildFolder
+from felicity.build.wording import Wording
 
 # "mean" over what was looked at, its "max", or the "share" of it in which something was found.
 Figure = Literal["mean", "max", "share"]
@@ -68,3 +73,44 @@ class CheckResult:
     def flagged(self) -> tuple[Value, ...]:
         """Where something is wrong."""
         return tuple(value for value in self.values if value.problem)
+
+
+# A check is written as the values that it yields, under the words for its figure.
+Yields = Callable[[BuildFolder], Iterable[Value]]
+Check = Callable[[BuildFolder], CheckResult]
+
+
+def check(name: str, what: str, figure: Figure, allowed: str) -> Callable[[Yields], Check]:
+    """Make a check of a function that yields its values.
+
+    Examples
+    --------
+    >>> from felicity.build.folder import read_build
+    >>> @check("questions", "mean length of a question", "mean", "any")
+    ... def questions(build):
+    ...     for line in build.originals:
+    ...         yield at(line, float(len(line.question)))
+    >>> 30 < questions(read_build("gricean-maxims")).of("quality") < 50
+    True
+    """
+
+    def made(looks: Yields) -> Check:
+        @wraps(looks)
+        def checked(build: BuildFolder) -> CheckResult:
+            values = tuple(looks(build))
+            return CheckResult(name=name, what=what, figure=figure, allowed=allowed, values=values)
+
+        return checked
+
+    return made
+
+
+def at(line: Wording, figure: float, problem: str = "") -> Value:
+    """Return what was found at a line of the set."""
+    return Value(
+        maxim=line.maxim,
+        unit=line.dialogue_id,
+        wording=line.wording,
+        figure=figure,
+        problem=problem,
+    )

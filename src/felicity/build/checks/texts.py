@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
-from felicity.build.checks.result import CheckResult, Value
+from felicity.build.checks.result import CheckResult, Value, at, check
 from felicity.build.folder import BuildFolder
 from felicity.build.wording import ORIGINAL, ROLES, TEXTS, Wording
 from felicity.stats.cues import words
@@ -34,27 +34,27 @@ def texts_of(line: Wording) -> dict[str, str]:
     return line.texts if line.wording == ORIGINAL else {"question": line.question}
 
 
-def _each(
-    build: BuildFolder, look: Callable[[str, str], tuple[float, str]]
-) -> Iterator[tuple[Wording, list[tuple[float, str]]]]:
-    for line in build.wordings:
-        yield line, [look(name, text) for name, text in texts_of(line).items()]
+Look = Callable[[str, str], tuple[float, str]]
 
 
-def _of_lines(
-    build: BuildFolder, look: Callable[[str, str], tuple[float, str]]
-) -> tuple[Value, ...]:
+def _of_lines(build: BuildFolder, look: Look) -> Iterator[Value]:
     """Look at each text of each line; its figure is the mean over its texts."""
-    return tuple(
-        Value(
-            maxim=line.maxim,
-            unit=line.dialogue_id,
-            wording=line.wording,
-            figure=sum(figure for figure, _ in found) / len(found),
-            problem="; ".join(problem for _, problem in found if problem),
-        )
-        for line, found in _each(build, look)
-    )
+    for line in build.wordings:
+        found = [look(name, text) for name, text in texts_of(line).items()]
+        problem = "; ".join(problem for _, problem in found if problem)
+        yield at(line, sum(figure for figure, _ in found) / len(found), problem)
+
+
+def _faults(
+    build: BuildFolder, find: Callable[[str, str], Sequence[str]], by: str
+) -> Iterator[Value]:
+    """Find faults in each text of each line, and name the text."""
+
+    def look(name: str, text: str) -> tuple[float, str]:
+        found = find(name, text)
+        return float(len(found)), f"{name}: {by.join(found)}" if found else ""
+
+    return _of_lines(build, look)
 
 
 def vocabulary(build: BuildFolder) -> CheckResult | None:
@@ -74,31 +74,31 @@ def vocabulary(build: BuildFolder) -> CheckResult | None:
         what="mean Zipf frequency of words",
         figure="mean",
         allowed=f"no word below {language.rarest_word}",
-        values=_of_lines(build, look),
+        values=tuple(_of_lines(build, look)),
     )
 
 
-def placeholders(build: BuildFolder) -> CheckResult:
+@check("placeholders", "share of lines with a placeholder left", "share", "only those of speakers")
+def placeholders(build: BuildFolder) -> Iterator[Value]:
     """Slots and other stand-ins that were left in a text."""
 
-    def look(name: str, text: str) -> tuple[float, str]:
-        left = [found for found in _LEFT.findall(text) if not _ROLE.fullmatch(found)]
-        return float(len(left)), f"{name}: {' '.join(left)}" if left else ""
+    def find(_name: str, text: str) -> list[str]:
+        return [found for found in _LEFT.findall(text) if not _ROLE.fullmatch(found)]
 
-    return CheckResult(
-        name="placeholders",
-        what="share of lines with a placeholder left",
-        figure="share",
-        allowed="only those of speakers",
-        values=_of_lines(build, look),
-    )
+    return _faults(build, find, by=" ")
 
 
-def punctuation(build: BuildFolder) -> CheckResult:
+@check(
+    "punctuation",
+    "share of lines with a mark out of place",
+    "share",
+    "capital, ? or . ! ?, plain quotes",
+)
+def punctuation(build: BuildFolder) -> Iterator[Value]:
     """Find marks, capitals and quotes that are not as elsewhere."""
     allowed = set(build.plan.language.quote_marks)
 
-    def look(name: str, text: str) -> tuple[float, str]:
+    def find(name: str, text: str) -> list[str]:
         found = [words_ for pattern, words_ in _MARKS if pattern.search(text)]
         if name == "question" and not text.endswith("?"):
             found.append("no question mark at the end")
@@ -112,69 +112,48 @@ def punctuation(build: BuildFolder) -> CheckResult:
             found.append("odd quotation marks")
         if len(text) > 2 and text[0] in _QUOTES and text[-1] in _QUOTES:
             found.append("quotation marks around the whole")
-        return float(len(found)), f"{name}: {', '.join(found)}" if found else ""
+        return found
 
-    return CheckResult(
-        name="punctuation",
-        what="share of lines with a mark out of place",
-        figure="share",
-        allowed="capital, ? or . ! ?, plain quotes",
-        values=_of_lines(build, look),
-    )
+    return _faults(build, find, by=", ")
 
 
-def doubled_words(build: BuildFolder) -> CheckResult:
+@check("doubled words", "share of lines with a word twice in a row", "share", "none")
+def doubled_words(build: BuildFolder) -> Iterator[Value]:
     """Find a word that stands twice in a row: a slip that any reader sees."""
 
-    def look(name: str, text: str) -> tuple[float, str]:
-        split = words(text)
-        twice = [a for a, b in pairwise(split) if a == b]
-        return float(len(twice)), f"{name}: {', '.join(twice)}" if twice else ""
+    def find(_name: str, text: str) -> list[str]:
+        return [a for a, b in pairwise(words(text)) if a == b]
 
-    return CheckResult(
-        name="doubled words",
-        what="share of lines with a word twice in a row",
-        figure="share",
-        allowed="none",
-        values=_of_lines(build, look),
-    )
+    return _faults(build, find, by=", ")
 
 
-def names_in_texts(build: BuildFolder) -> CheckResult:
+@check(
+    "names in texts",
+    "share of lines with a speaker's name in them",
+    "share",
+    "only placeholders",
+)
+def names_in_texts(build: BuildFolder) -> Iterator[Value]:
     """Find a speaker's name in a text: it would not rotate with the speakers."""
     names = {name.lower() for name in build.plan.names}
 
-    def look(name: str, text: str) -> tuple[float, str]:
-        found = [word for word in words(text) if word.removesuffix("'s") in names]
-        return float(len(found)), f"{name}: {', '.join(found)}" if found else ""
+    def find(_name: str, text: str) -> list[str]:
+        return [word for word in words(text) if word.removesuffix("'s") in names]
 
-    return CheckResult(
-        name="names in texts",
-        what="share of lines with a speaker's name in them",
-        figure="share",
-        allowed="only placeholders",
-        values=_of_lines(build, look),
-    )
+    return _faults(build, find, by=", ")
 
 
-def names_as_words(build: BuildFolder) -> CheckResult:
+@check("names as words", "share of names that are words", "share", "none")
+def names_as_words(build: BuildFolder) -> Iterator[Value]:
     """Names of speakers that are words too."""
     known = build.plan.language.name_words
     used = {
         word for line in build.wordings for text in line.texts.values() for word in text.split()
     }
-    values = []
     for name in build.plan.names:
         problem = ""
         if name.lower() in known:
             problem = f"{name} is a word too"
         elif name.lower() in used:
             problem = f"{name.lower()} stands in a text as a word"
-        values.append(Value(maxim="", unit=name, figure=float(bool(problem)), problem=problem))
-    return CheckResult(
-        name="names as words",
-        what="share of names that are words",
-        figure="share",
-        allowed="none",
-        values=tuple(values),
-    )
+        yield Value(maxim="", unit=name, figure=float(bool(problem)), problem=problem)
