@@ -17,6 +17,7 @@ def made_run(
     status="ok",
     items=None,
     architecture=None,
+    chat_template=False,
 ):
     """A run whose margins are given; it goes through journal and table like a real one."""
     from felicity.journal import Journal
@@ -34,7 +35,7 @@ def made_run(
                 )  # fmt: skip
     participant = {
         "label": label, "method": "logprob", "prefix": "none", "dtype": "float32", "spec": "x",
-        "weights_fingerprint": label, "instruct": False, "architecture": architecture,
+        "weights_fingerprint": label, "instruct": chat_template, "architecture": architecture,
     }  # fmt: skip
     manifest = {
         "study": study.name, "participant": participant, "format": {"name": fmt or "names"},

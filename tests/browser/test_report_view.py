@@ -51,9 +51,11 @@ def test_a_table_is_copied_as_latex(visit, choice_page):
     assert r"\caption{Shares \& such." in copied
 
 
-def test_a_figure_is_drawn_when_near_and_tells_its_numbers(visit, choice_page):
+def test_a_figure_out_of_sight_is_drawn_too_and_tells_its_numbers(visit, choice_page):
     page = visit(choice_page, viewport={"width": 1280, "height": 300})
-    assert page.locator(".paper svg").count() == 0
+    # Once the page is idle, so that "find in page" and paper have all of it.
+    page.locator(".paper svg").wait_for(state="attached")
+    assert page.evaluate("scrollY") == 0
     page.locator("#figure-shares").scroll_into_view_if_needed()
     mark = page.locator('.paper .role-mark [role="graphics-symbol"]')
     mark.nth(1).hover()

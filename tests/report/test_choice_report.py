@@ -94,6 +94,20 @@ def test_methods_and_citations_name_what_was_done(content):
     assert content.citations.count("{") == content.citations.count("}")
 
 
+def test_a_chat_template_is_said_and_no_more_is_claimed(gricean, tmp_path):
+    # Some base models ship a template: it does not make them instruction-tuned.
+    run = made_run(
+        gricean, tmp_path / "r", half_right, label="Base", chat_template=True,
+        items=gricean.select(ONE_COPY),
+    )  # fmt: skip
+    analysis = analyse([run], gricean)
+    content = choice_content(analysis)
+    assert "has a chat template and was read here as plain text" in " ".join(content.headline)
+    assert any("has a chat template, and was read as plain" in said for said in content.cautions)
+    assert "its chat template was not applied" in content.methods
+    assert "instruction" not in " ".join([*content.headline, *content.cautions, content.methods])
+
+
 def test_cautions_say_that_few_models_say_little(content):
     assert "small: W and correlations rest on 4 models and say little." in content.cautions
 

@@ -58,7 +58,7 @@ def cautions(found: ChoiceFindings, analysis: Analysis) -> tuple[str, ...]:
         if overall.ties:
             said.append(f"{who}: {overall.ties} ties, counted as not won.")
         if result.run.manifest["participant"].get("instruct") and result.orders is None:
-            said.append(f"{who}: instruction-tuned, read as plain text without chat template.")
+            said.append(f"{who}: has a chat template, and was read as plain text without it.")
         if mismatched := result.statuses.get("model_mismatch"):
             said.append(f"{who}: {mismatched} replies came from another model than was asked.")
     for model in found.choices:

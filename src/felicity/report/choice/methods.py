@@ -79,7 +79,7 @@ def _participant(name: str, result: ParticipantResult) -> str:
             f"prefix policy {told['prefix']}; {asked} items were usable"
         )
         if told.get("instruct"):
-            text += "; it is instruction-tuned and was read as plain text, without chat template"
+            text += "; its chat template was not applied (read as plain text)"
     else:
         text += f"; {asked} replies were usable"
     return text + "."

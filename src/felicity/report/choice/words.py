@@ -32,9 +32,8 @@ def _about(name: str, result: ParticipantResult, analysis: Analysis) -> str:
     text = f"{name} ({told['participant']['method']}, format {told['format']['name']})"
     if result.orders is not None:
         text = f"{name} (asked)"
-    if told["participant"].get("instruct"):
-        text += " is an instruction-tuned model read here as plain text, without chat template;"
-        text += " it"
+    if told["participant"].get("instruct") and result.orders is None:
+        text += " has a chat template and was read here as plain text, without it; it"
     if not known:
         return f"{text} has no usable item."
     overall = result.cells[OVERALL]

@@ -1,6 +1,16 @@
 // What was run, what was found, what to be careful about; then figures and tables.
 
-/** A figure, drawn when it comes near the window; its marks say what they show when pointed at. */
+/** Call back once the first screen is up and the browser idle, or before the page is printed. */
+function onIdle(call) {
+  addEventListener("beforeprint", call);
+  const wait = window.requestIdleCallback ? requestIdleCallback(call) : setTimeout(call, 500);
+  return () => {
+    removeEventListener("beforeprint", call);
+    (window.cancelIdleCallback ?? clearTimeout)(wait);
+  };
+}
+
+/** A figure, drawn when near the window or once all is idle; marks say what they show when pointed at. */
 function Figure({ figure }) {
   const place = useRef(null);
   const [near, setNear] = useState(false);
@@ -11,7 +21,12 @@ function Figure({ figure }) {
       { rootMargin: "400px" },
     );
     watch.observe(place.current);
-    return () => watch.disconnect();
+    // What is out of sight is wanted too: by "find in page", on paper, in a saved copy.
+    const cancel = onIdle(() => setNear(true));
+    return () => {
+      watch.disconnect();
+      cancel();
+    };
   }, []);
   const drawing = usePromise(async () => (near ? load(`figure-${figure.name}`) : null), [near]);
   const marks = () => [...place.current.querySelectorAll('.role-mark [role="graphics-symbol"]')];
