@@ -8,14 +8,19 @@ from scipy import stats
 
 from felicity import analyse, load_study, open_participant, read_run, run
 from felicity.checks import cue_table
+from felicity.cli import main
 from felicity.errors import FaultsError
 from felicity.journal import Journal
+from felicity.report.choice.content import choice_content
 from felicity.report.choice.table import main_table
 from felicity.report.choice.words import in_words
+from felicity.report.page.choice import choice_items, score_rows
 from felicity.stats.accuracy import count_wins
 from felicity.stats.compare import p_against_share
 from felicity.stats.cues import RULES, cue_score
+from felicity.stats.curves import find_onset
 
+from made_runs import made_run
 from study_folders import ROWS, TOML, write_study
 
 THREE = TOML.replace('["strong", "weak"]', '["strong", "weak", "odd"]')
@@ -89,6 +94,65 @@ def test_the_report_names_chance_and_the_test(done):
     analysis = analyse([done], done.study)
     assert "chance is .33 to .50 by level." in main_table(analysis).note
     assert "dialogues drawn as won or lost whole by chance, Holm" in in_words(analysis)[0]
+
+
+def test_the_whole_report_is_right_for_items_of_two_and_of_three_answers(done):
+    analysis = analyse([done], done.study)
+    content = choice_content(analysis)
+    notes = {table.name: table.note for table in content.tables}
+    assert "the strong's score minus the best other answer's" in notes["margins"]
+    # The logistic function of a margin is no probability among three answers.
+    assert "calibration" not in notes
+    assert "a question with up to 3 answers, of which the strong should win" in content.methods
+    captions = {figure.name: figure.caption for figure in content.figures}
+    assert "is chance." not in captions["choices_1"]
+    assert "the strong's log_prob_mean minus the best other answer's" in captions["margins_1"]
+
+
+def test_it_cannot_be_put_to_people_as_a_survey(done, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["survey", "make", str(done.study.folder), "--out", str(tmp_path / "s")])
+    said = " ".join(capsys.readouterr().err.split())
+    assert "got a study of 3 answers; expected 2, which is what the page shows" in said
+    assert not (tmp_path / "s").exists()
+
+
+def test_an_overall_interval_holds_its_estimate(gricean, tmp_path):
+    one_copy = gricean.select({"wording": "0", "questioner": "Leslie", "responder": "Joan"})
+    for name, margin, accuracy in (("all", 1.0, 1.0), ("none", -1.0, 0.0)):
+        made = made_run(gricean, tmp_path / name, lambda _, m=margin: m, items=one_copy)
+        overall = analyse([made], gricean).participants[0].cells["overall"]
+        assert overall.accuracy == accuracy
+        assert accuracy in (overall.interval.low, overall.interval.high)
+
+
+def test_the_page_counts_as_the_tables_do(done):
+    result = analyse([done], done.study).participants[0]
+    items = choice_items(done.study.items, done.study.design.answers)
+    places = {item_id: place for place, item_id in enumerate(items["id"])}
+    rows = score_rows(done, places)
+    odd = items["answers"]["odd"]
+    assert [odd["levels"][code] for code in odd["codes"]] == ["Green."] * 4 + [None] * 4
+    shown = dict(zip(rows["item"], rows["margin"]["log_prob_mean"], strict=True))
+    for item_id, margin in zip(result.margins["item_id"], result.margins["margin"], strict=True):
+        assert shown[places[item_id]] == pytest.approx(margin, abs=5e-5)
+    won = [margin > 0 for margin in result.margins["margin"]]
+    letters = dict(zip(rows["item"], rows["outcome"]["log_prob_mean"], strict=True))
+    assert [letters[places[i]] == "r" for i in result.margins["item_id"]] == won
+    assert rows["sides"]["odd"]["status"]["levels"] == ["ok", "not_run"]
+
+
+def test_the_page_has_the_tables_tie(gricean, tmp_path):
+    made = made_run(gricean, tmp_path / "r", lambda _: 4e-6, items=gricean.items[:3])
+    rows = score_rows(made, {item.item_id: n for n, item in enumerate(gricean.items)})
+    assert rows["outcome"]["log_prob_mean"] == "ttt"
+    assert analyse([made], gricean).participants[0].cells["overall"].ties == 3
+
+
+def test_a_checkpoint_is_above_the_chance_of_its_items():
+    p = [0.001, 0.001]
+    assert find_onset([0.45, 0.4], p).above == (False, False)
+    assert find_onset([0.45, 0.3], p, [1 / 3, 1 / 3]).above == (True, False)
 
 
 @pytest.mark.parametrize("chance", [0.2, 1 / 3, 0.7])

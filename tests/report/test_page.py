@@ -80,20 +80,22 @@ def test_the_same_runs_make_the_same_page(choice_run, gricean):
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "lower", "expected"),
+    ("margin", "expected"),
     [
-        (-1.0, -2.0, False, "r"),
-        (-2.0, -1.0, False, "w"),
-        (-1.0, -1.0, False, "t"),
-        (-1.0, -1.0 - 1e-9, False, "r"),
-        (3.0, 2.0, True, "w"),
-        (2.0, 3.0, True, "r"),
-        (None, -1.0, False, "-"),
-        (float("-inf"), -1.0, False, "-"),
+        (1.0, "r"),
+        (-1.0, "w"),
+        (0.0, "t"),
+        # As in the tables (decision 4).
+        (9e-6, "t"),
+        (-9e-6, "t"),
+        (2e-5, "r"),
+        (None, "-"),
+        (float("-inf"), "-"),
+        (float("nan"), "-"),
     ],
 )
-def test_outcomes_are_of_unrounded_scores(first, second, lower, expected):
-    assert _outcome(first, second, lower) == expected
+def test_outcomes_are_of_unrounded_margins_with_the_tables_tie(margin, expected):
+    assert _outcome(margin) == expected
 
 
 def test_replies_requests_and_spans_are_in_the_page(rating_text):

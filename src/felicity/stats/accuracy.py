@@ -137,9 +137,20 @@ def accuracy_interval(counts: Counts, draws: Floats) -> Interval | None:
     return percentile_interval(draws, "bootstrap over units")
 
 
-def percentile_interval(draws: Floats, method: str) -> Interval:
-    """2.5 % and 97.5 % of draws."""
+def percentile_interval(draws: Floats, method: str, estimate: float | None = None) -> Interval:
+    """2.5 % and 97.5 % of draws; widened to the estimate, where one is given, if it lies outside.
+
+    Draws from a Beta distribution never reach 0 or 1: an estimate at an end would lie off its own
+    interval. The end is then the limit, as Brown, Cai & DasGupta (2001) put it for one proportion.
+
+    Examples
+    --------
+    >>> percentile_interval(np.linspace(0.5, 0.98, 101), "x", estimate=1.0).high
+    1.0
+    """
     low, high = np.percentile(draws, [2.5, 97.5])
+    if estimate is not None:
+        low, high = min(low, estimate), max(high, estimate)
     return Interval(low=float(low), high=float(high), method=method)
 
 

@@ -39,7 +39,9 @@ class Onset:
 
 
 def find_onset(
-    accuracies: Sequence[float | None], p_values: Sequence[float | None], chance: float = 0.5
+    accuracies: Sequence[float | None],
+    p_values: Sequence[float | None],
+    chances: Sequence[float] | None = None,
 ) -> Onset:
     """Find when a level comes to be above chance.
 
@@ -49,6 +51,8 @@ def find_onset(
         Of one level, in the order of training; None where nothing was usable.
     p_values
         Two-sided, against chance (`felicity.stats.compare.p_against_chance`), not yet corrected.
+    chances
+        Chance at each checkpoint; .50 where not given.
 
     Returns
     -------
@@ -62,6 +66,7 @@ def find_onset(
     >>> found.above, found.first, found.lasting
     ((False, True, False, True), 1, 3)
     """
+    chances = [0.5] * len(accuracies) if chances is None else chances
     places = [place for place, p in enumerate(p_values) if p is not None]
     corrected = holm([p for p in p_values if p is not None])
     p_holm: list[float | None] = [None] * len(p_values)
@@ -69,7 +74,7 @@ def find_onset(
         p_holm[place] = p
     above = tuple(
         accuracy is not None and accuracy > chance and p is not None and p < ALPHA
-        for accuracy, p in zip(accuracies, p_holm, strict=True)
+        for accuracy, p, chance in zip(accuracies, p_holm, chances, strict=True)
     )
     unbroken = 0
     while unbroken < len(above) and above[-1 - unbroken]:

@@ -168,6 +168,12 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _choice(study: Study, options: SurveyOptions, task: SurveyTask) -> dict[str, Any]:
+    if len(study.design.answers) > 2:
+        raise OptionError(
+            f"got a study of {len(study.design.answers)} answers; expected 2, which is what the "
+            "page shows side by side",
+            where=study.name,
+        )
     fmt = study.format(options.format)
     question = task.question or options.texts["question_choice"]
     lists = choice_lists(study, options.per_level)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -210,7 +210,7 @@ def _result(run: ChoiceRun, study: Study, score: str, seed: int) -> ParticipantR
         drawn = resample_accuracy(counts, rng)
         draws.append(drawn)
         people = {g.label: (g.correct[key], g.asked[key]) for g in study.reference}
-        cells[key] = _cell(counts, drawn, rng, people, _chance(study, of_level["item_id"]))
+        cells[key] = _cell(counts, drawn, rng, people, chance_of(study, of_level["item_id"]))
     cells = _corrected(cells)
     cells[OVERALL] = _overall(cells, np.mean(draws, axis=0), rng, study)
     return ParticipantResult(
@@ -224,7 +224,7 @@ def _result(run: ChoiceRun, study: Study, score: str, seed: int) -> ParticipantR
     )
 
 
-def _chance(study: Study, item_ids: pl.Series) -> float:
+def chance_of(study: Study, item_ids: Iterable[str]) -> float:
     """How often a blind guess is right: one in the number of answers, over items."""
     asked = set(item_ids)
     shares = [1 / len(item.answers) for item in study.items if item.item_id in asked]
@@ -295,7 +295,7 @@ def _overall(
             )
     return Cell(
         accuracy=accuracy,
-        interval=percentile_interval(draws, "bootstrap over units") if whole else None,
+        interval=percentile_interval(draws, "bootstrap over units", accuracy) if whole else None,
         correct=sum(cell.correct for cell in parts),
         ties=sum(cell.ties for cell in parts),
         usable=sum(cell.usable for cell in parts),

@@ -7,6 +7,7 @@ from typing import Any
 
 from felicity.report.choice.analysis import OVERALL, Cell
 from felicity.report.choice.silent_choices import SCORE_NAMES, ModelChoices
+from felicity.report.choice.table import number
 from felicity.report.figures import COLOURS, COLUMN, SHAPES, Figure
 from felicity.report.groups.members import Grouping
 from felicity.report.groups.tables import GroupStatistics, bounds, two
@@ -169,7 +170,9 @@ def choices_figure(model: ModelChoices, design: Design, number_of: int) -> Figur
             tooltip=["format:N", "score:N", "level:N", "accuracy:Q", "interval:N", "n:Q"],
         )
     )
-    layered = alt.layer(reference_rule("x", 0.5), dots, data=alt.Data(values=rows)).properties(
+    # Where levels differ in chance no line is theirs.
+    line = [reference_rule("x", model.chances[0])] if len(model.chances) == 1 else []
+    layered = alt.layer(*line, dots, data=alt.Data(values=rows)).properties(
         width=PLOT, height=24 * len(titles)
     )
     chart = layered.facet(
@@ -180,12 +183,12 @@ def choices_figure(model: ModelChoices, design: Design, number_of: int) -> Figur
             header=alt.Header(orient="top", labelAnchor="start", labelPadding=2),
         )
     )
+    at = f" The line at {number(model.chances[0])} is chance." if line else ""
     return Figure(
         name=f"choices_{number_of}",
         title=f"{model.name}: score and dialogue format",
         caption=f"{model.name}: accuracy by {design.factor} under each score, a panel for each "
-        f"dialogue format, on the {model.items} items that all its runs have. The line at .50 is "
-        "chance.",
+        f"dialogue format, on the {model.items:,} items that all its runs have.{at}",
         chart=chart,
     )
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from felicity.report.choice.figures import legend_below, reference_rule, share_axis
 from felicity.report.choice.margins import Margins
+from felicity.report.choice.table import rivals
 from felicity.report.figures import COLOURS, COLUMN, Figure
 from felicity.report.groups.tables import bounds, two
 from felicity.study import Design
@@ -21,6 +22,7 @@ def margins_figure(found: Margins, design: Design, number_of: int) -> Figure:
     import altair as alt
 
     everything = np.concatenate(list(found.by_level.values()))
+    sides = [design.answers[0], rivals(design)]
     reach = float(np.abs(everything).max()) if len(everything) else 1.0
     edges = np.linspace(-reach, reach, HISTOGRAM_BINS + 1)
     rows: Rows = [
@@ -29,7 +31,7 @@ def margins_figure(found: Margins, design: Design, number_of: int) -> Figure:
             "low": float(low),
             "high": float(high),
             "items": int(count),
-            "side": design.answers[0] if low >= -1e-12 else design.answers[1],
+            "side": sides[0] if low >= -1e-12 else sides[1],
         }
         for level in design.levels
         for low, high, count in zip(
@@ -39,7 +41,6 @@ def margins_figure(found: Margins, design: Design, number_of: int) -> Figure:
             strict=False,
         )
     ]
-    sides = list(design.answers)
     bars = (
         alt.Chart()
         .mark_bar(stroke="white", strokeWidth=0.3)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from felicity.report.choice.analysis import Analysis, ParticipantResult
-from felicity.report.choice.table import names_of, number
+from felicity.report.choice.table import names_of, number, rivals
 from felicity.report.groups.tables import bounds, three
 from felicity.report.text_table import NONE, TextTable
 from felicity.stats.accuracy import Floats
@@ -24,7 +24,8 @@ NATS = ("log_prob_mean", "log_prob_sum", "pmi")
 class Margins:
     """The margins of one scored participant: by level, and their calibration.
 
-    ``calibration`` is None where the score is not in nats, so that a margin is no log-odds.
+    ``calibration`` is None where a margin is no log-odds: where the score is not in nats, or an
+    item has more than two answers.
     """
 
     name: str
@@ -47,7 +48,7 @@ def _measure(name: str, result: ParticipantResult, analysis: Analysis) -> Margin
     design = analysis.study.design
     usable = result.margins.filter(pl.col("margin").is_not_null())
     calibration = None
-    if result.score in NATS:
+    if result.score in NATS and len(design.answers) == 2:
         calibration = calibrate(
             usable["margin"].cast(pl.Float64).to_numpy(),
             np.asarray(usable["unit"].to_list(), dtype=np.str_),
@@ -87,7 +88,7 @@ def margins_summary(found: Sequence[Margins], design: Design) -> TextTable:
         ),
         rows=tuple(rows),
         left=3,
-        note=f"Quantiles of the {design.answers[0]}'s score minus the {design.answers[1]}'s "
+        note=f"Quantiles of the {design.answers[0]}'s score minus the {rivals(design)}'s "
         f"({', '.join(dict.fromkeys(one.score for one in found))}); above 0 the "
         f"{design.answers[0]} wins.",
     )

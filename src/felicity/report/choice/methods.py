@@ -49,11 +49,16 @@ def _items(analysis: Analysis) -> str:
     study, design = analysis.study, analysis.study.design
     units = len({item.unit for item in study.items})
     variants = [" and ".join(group) for group in design.variants]
+    answers = f"two answers, {join_names([f'the {label}' for label in design.answers])}"
+    if len(design.answers) > 2:
+        answers = (
+            f"up to {len(design.answers)} answers, of which the {design.answers[0]} should win"
+        )
     under = f", each under every {join_names(variants)}" if variants else ""
     return (
         f"We used the study {study.name} (version {study.version}; {len(study.items):,} items from "
-        f"{units} dialogues{under}). An item is a question with two answers, the "
-        f"{design.answers[0]} and the {design.answers[1]}; its {design.factor} is one of "
+        f"{units} dialogues{under}). An item is a question with {answers}; its "
+        f"{design.factor} is one of "
         f"{join_names([level.short for level in design.levels])}."
     )
 

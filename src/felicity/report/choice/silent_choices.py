@@ -13,6 +13,7 @@ from felicity.report.choice.analysis import (
     OVERALL,
     SCORES,
     Analysis,
+    chance_of,
     margins_table,
 )
 from felicity.report.choice.table import names_of, number
@@ -43,12 +44,16 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelChoices:
-    """A model's accuracies under every score × format, on the items that all its runs have."""
+    """A model's accuracies under every score × format, on the items that all its runs have.
+
+    ``chances`` are those of the levels, each once.
+    """
 
     name: str
     formats: tuple[str, ...]
     items: int
     choices: tuple[Choice, ...]
+    chances: tuple[float, ...] = ()
 
     def largest_move(self) -> tuple[float, str]:
         """Return how far the choices move an accuracy at most, and at which level."""
@@ -92,7 +97,16 @@ def _compare(name: str, runs: Sequence[Run], analysis: Analysis) -> ModelChoices
         formats=tuple(dict.fromkeys(str(run.manifest["format"]["name"]) for run in runs)),
         items=len(common),
         choices=tuple(choices),
+        chances=tuple(sorted(set(_chances(runs[0], common, design)))),
     )
+
+
+def _chances(run: Run, common: set[str], design: Design) -> list[float]:
+    of_level: dict[str, list[str]] = {}
+    for item in run.study.items:
+        if item.item_id in common:
+            of_level.setdefault(item.factors[design.factor], []).append(item.item_id)
+    return [chance_of(run.study, ids) for ids in of_level.values()]
 
 
 def _choices(run: Run, score: str, common: set[str], design: Design, seed: int) -> list[Choice]:

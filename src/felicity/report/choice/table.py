@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from felicity.report.choice.analysis import OVERALL, Analysis, Cell
 from felicity.report.text_table import NONE, TextTable
+from felicity.study import Design
 
 
 def number(value: float | None) -> str:
@@ -83,11 +84,16 @@ def main_table(analysis: Analysis, *, intervals: bool = True) -> TextTable:
         rows=tuple(rows),
         people=len(analysis.people),
         note=(
-            f"Accuracy: {_measured(analysis)}; chance is {chance_words(_level_cells(analysis))}. "
+            f"Accuracy: {_measured(analysis)}; chance is {chance_words(level_cells(analysis))}. "
             "In brackets 95 % intervals: over dialogues for models (bootstrap), over answers for "
             "people (Wilson)."
         ),
     )
+
+
+def rivals(design: Design) -> str:
+    """Say what the first answer is compared with: the other, or the best of several."""
+    return design.answers[1] if len(design.answers) == 2 else "best other answer"
 
 
 def chance_words(cells: Sequence[Cell]) -> str:
@@ -97,7 +103,8 @@ def chance_words(cells: Sequence[Cell]) -> str:
     return number(low) if low == high else f"{number(low)} to {number(high)} by level"
 
 
-def _level_cells(analysis: Analysis) -> list[Cell]:
+def level_cells(analysis: Analysis) -> list[Cell]:
+    """Return the cells of every level of every participant, without the overall ones."""
     return [c for result in analysis.participants for k, c in result.cells.items() if k != OVERALL]
 
 

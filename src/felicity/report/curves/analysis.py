@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from felicity.report.choice.analysis import OVERALL, Analysis, ParticipantResult
-from felicity.report.choice.table import number
+from felicity.report.choice.table import chance_words, level_cells, number
 from felicity.report.text_table import NONE, TextTable
 from felicity.runner import Run
 from felicity.stats.curves import ALPHA, Onset, OrderAgreement, agree_on_order, find_onset
@@ -92,6 +92,7 @@ def _curve(
         key: find_onset(
             [result.cells[key].accuracy for _, result in points],
             [result.cells[key].p_chance for _, result in points],
+            [result.cells[key].chance for _, result in points],
         )
         for key in keys
     }
@@ -195,9 +196,9 @@ def curve_table(curves: Sequence[Curve], analysis: Analysis) -> TextTable:
         rows=tuple(rows),
         people=len(analysis.people),
         note=(
-            "Bold: above chance (.50) by a sign-flip test over dialogues, Holm-corrected over "
-            f"the checkpoints of a model, α = {ALPHA}. Bits: mean bits per character of an answer, "
-            "which fall as a model learns the language at all."
+            f"Bold: above chance ({chance_words(level_cells(analysis))}) by a test over dialogues, "
+            f"Holm-corrected over the checkpoints of a model, α = {ALPHA}. Bits: mean bits per "
+            "character of an answer, which fall as a model learns the language at all."
         ),
         left=1,
         bold=frozenset(bold),

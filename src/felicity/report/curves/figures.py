@@ -37,7 +37,7 @@ def _accuracy(curves: Sequence[Curve], analysis: Analysis) -> Figure:
     axis = _words_axis(alt, curves)
     share = alt.Y("accuracy:Q", title="Accuracy", scale=alt.Scale(domain=[0, 1]))
     chance = alt.Chart().mark_rule(strokeDash=[2, 2], color="#888888")
-    layers = [chance.encode(y=alt.datum(0.5))]
+    layers = [chance.encode(y=alt.Y("mean(chance):Q", title="Accuracy"))]
     if people is not None:
         # One line a panel, though every checkpoint carries the figure.
         line = alt.Chart().mark_rule(color="#000000", strokeWidth=0.8)
@@ -77,8 +77,8 @@ def _accuracy(curves: Sequence[Curve], analysis: Analysis) -> Figure:
         title=f"Accuracy by {analysis.study.design.factor} against words seen",
         caption=(
             f"Accuracy against words seen (log scale). Bars: 95 % intervals over dialogues. Dashed "
-            f"line: chance{beside}. Filled: above chance (sign-flip test, Holm over checkpoints, "
-            "α = .05); Overall is not tested."
+            f"line: chance{beside}. Filled: above chance (test over dialogues, Holm over "
+            "checkpoints, α = .05); Overall is not tested."
         ),
         chart=chart,
     )
@@ -98,6 +98,7 @@ def _row(
         "high": cell.interval.high if cell.interval else None,
         "usable": cell.usable,
         "above": bool(onset and onset.above[place]),
+        "chance": cell.chance,
         "people": analysis.people[people][key].accuracy if people else None,
     }
 

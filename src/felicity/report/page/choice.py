@@ -8,9 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from felicity.report.choice.analysis import LOWER_IS_BETTER, SCORES
+from felicity.report.choice.analysis import LOWER_IS_BETTER, SCORES, margins_table
 from felicity.report.page.pack import coded, rounded
 from felicity.runner import Run
+from felicity.stats.accuracy import TIE as TIE_WIDTH
 from felicity.study import Study
 from felicity.types import Item
 
@@ -49,13 +50,14 @@ def filters_of(rows: Sequence[Mapping[str, str]], first: str) -> list[dict[str, 
 
 
 def choice_items(items: Sequence[Item], labels: Sequence[str]) -> dict[str, Any]:
-    """Write items as columns: id, unit, factors, question and both answers."""
+    """Write items as columns: id, unit, factors, question and answers."""
     return {
         "id": [item.item_id for item in items],
         "unit": coded(item.unit for item in items),
         "factors": {name: coded(i.factors[name] for i in items) for name in items[0].factors},
         "question": coded(item.question for item in items),
-        "answers": {label: coded(item.answers[label] for item in items) for label in labels},
+        # Of more than two answers an item may lack some.
+        "answers": {label: coded(item.answers.get(label) for item in items) for label in labels},
     }
 
 
@@ -72,6 +74,7 @@ def score_rows(run: Run, places: Mapping[str, int]) -> dict[str, Any]:
     labels = run.study.design.answers
     table = run.responses
     ids = list(dict.fromkeys(table["item_id"]))
+    margins = {score: _margins(run, score, ids) for score in SCORES}
     sides = [_in_order(table.filter(pl.col("answer_label") == label), ids) for label in labels]
     return {
         "kind": "scores",
@@ -81,10 +84,8 @@ def score_rows(run: Run, places: Mapping[str, int]) -> dict[str, Any]:
             label: _side(rows, run.manifest["participant"]["method"])
             for label, rows in zip(labels, sides, strict=True)
         },
-        "outcome": {
-            score: _outcomes(sides[0][score], sides[1][score], score in LOWER_IS_BETTER)
-            for score in SCORES
-        },
+        "outcome": {score: "".join(map(_outcome, of_all)) for score, of_all in margins.items()},
+        "margin": {score: rounded(of_all) for score, of_all in margins.items()},
     }
 
 
@@ -94,20 +95,20 @@ def _in_order(rows: pl.DataFrame, ids: Sequence[str]) -> pl.DataFrame:
     return wanted.join(rows, on="item_id", how="left", maintain_order="left")
 
 
-def _outcomes(first: pl.Series, second: pl.Series, lower_is_better: bool) -> str:
-    """Say of each item, a letter each, whether the first answer wins, from unrounded scores."""
-    return "".join(
-        _outcome(one, other, lower_is_better)
-        for one, other in zip(first.to_list(), second.to_list(), strict=True)
-    )
+def _margins(run: Run, score: str, ids: Sequence[str]) -> list[float | None]:
+    """Return the margin of each item, unrounded, as the tables count it."""
+    table = margins_table(run, run.study.design, score)
+    known: dict[str, float | None] = dict(zip(table["item_id"], table["margin"], strict=True))
+    return [known.get(item_id) for item_id in ids]
 
 
-def _outcome(first: float | None, second: float | None, lower_is_better: bool) -> str:
-    if first is None or second is None or not math.isfinite(first - second):
+def _outcome(margin: float | None) -> str:
+    """Say with a letter whether the first answer wins; as in the tables, within ±1e-5 is a tie."""
+    if margin is None or not math.isfinite(margin):
         return MISSING
-    if first == second:
+    if abs(margin) <= TIE_WIDTH:
         return TIE
-    return RIGHT if (first < second) == lower_is_better else WRONG
+    return RIGHT if margin > 0 else WRONG
 
 
 def _side(rows: pl.DataFrame, method: str) -> dict[str, Any]:

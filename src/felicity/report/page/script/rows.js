@@ -46,9 +46,12 @@ function scoreRows(run, items) {
     key: items.id[item],
     item,
     index,
-    statuses: [...new Set(sides.map((side) => at(side.status, index)))],
+    statuses: [...new Set(labelsOf(items, item).map((label) => at(run.sides[label].status, index)))],
   }));
 }
+
+/** The answers that an item has; of more than two it may lack some. */
+const labelsOf = (items, item) => design.answers.filter((label) => at(items.answers[label], item) !== null);
 
 function startsOf(lengths) {
   let sum = 0;
@@ -93,11 +96,7 @@ function pickOf(run, trial) {
 function numberOf(read, row, score) {
   if (!row) return null;
   if (read.run.kind !== "scores") return isChoice ? null : row.mean;
-  const [one, other] = design.answers.map(
-    (label) => read.run.sides[label].scores[score][row.index],
-  );
-  if (one === null || other === null) return null;
-  return design.lower.includes(score) ? other - one : one - other;
+  return read.run.margin[score][row.index];
 }
 
 function distanceFromPeople(items, row, mean) {
@@ -111,7 +110,7 @@ function wordsOf(read, row, items) {
     const words = [items.id[row.item]];
     if (isChoice) {
       words.push(at(items.question, row.item));
-      for (const label of design.answers) words.push(at(items.answers[label], row.item));
+      for (const label of labelsOf(items, row.item)) words.push(at(items.answers[label], row.item));
     } else {
       for (const column of Object.values(items.texts)) words.push(at(column, row.item));
     }

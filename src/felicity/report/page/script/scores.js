@@ -51,7 +51,7 @@ function Tokens({ read, row, label, score }) {
 function contextOf(read, items, item) {
   const values = { item_id: items.id[item], question: at(items.question, item) };
   for (const [name, column] of Object.entries(items.factors)) values[name] = at(column, item);
-  for (const label of design.answers) values[label] = at(items.answers[label], item);
+  for (const label of labelsOf(items, item)) values[label] = at(items.answers[label], item);
   return (read.run.format.context ?? "").replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
 }
 
@@ -62,7 +62,7 @@ function Margin({ read, row, score, name }) {
   return html`<p class="margin">
     <span class=${`outcome ${{ r: "right", w: "wrong" }[letter] ?? "none"}`}><b aria-hidden="true">${mark}</b> ${word}</span>
     ${margin !== null && html`<span><b class="big">${signed(margin, 3)}</b> ${UNITS[score]}</span>`}
-    <span class="who">${name}: the ${spoken(design.answers[0])} over the ${spoken(design.answers[1])}</span>
+    <span class="who">${name}: the ${spoken(design.answers[0])} over the ${design.answers.length > 2 ? "best of the others" : spoken(design.answers[1])}</span>
   </p>`;
 }
 
@@ -71,7 +71,7 @@ function ScoredItem({ reads, items, row, score, show }) {
   return html`<div class="dialogue">
       <p class="question"><${Words} text=${at(items.question, item)} /></p>
       <${Legend} />
-      ${design.answers.map(
+      ${labelsOf(items, item).map(
         (label) => html`<section class="answer" key=${label}>
           <h3>${spoken(label)}</h3>
           <p class="text"><${Words} text=${at(items.answers[label], item)} /></p>
@@ -117,8 +117,8 @@ function Variants({ read, items, item, score, show, name }) {
   return html`<section class="variants">
     <h3>The same dialogue under other wordings and names${name && html` <span class="who">${name}</span>`}</h3>
     <p class="hint">
-      Right in ${wins} of ${rows.length};
-      ${" "}margins from ${signed(Math.min(...margins))} to ${signed(Math.max(...margins))} ${UNITS[score]}.
+      Right in ${wins} of ${rows.length}${margins.length > 0 &&
+      `; margins from ${signed(Math.min(...margins))} to ${signed(Math.max(...margins))} ${UNITS[score]}`}.
     </p>
     <div class="wide" tabindex="0" role="region" aria-label="Variants">
       <table>
