@@ -74,7 +74,28 @@ MAY_IMPORT = {
     "wordfrequency": {"stats"},
     "tables": set(),
     "notebook": set(),
-    "api": {"api", "asked", "manifest", "participants", "rating", "reference_reader", "report"}
+    "running": {
+        "running",
+        "experiment",
+        "asked",
+        "rating",
+        "participants",
+        "cluster",
+        "study",
+        "runner",
+    }
+    | {"manifest", "precision"},
+    "api": {
+        "api",
+        "experiment",
+        "running",
+        "asked",
+        "manifest",
+        "participants",
+        "rating",
+        "reference_reader",
+        "report",
+    }
     | {"runner", "study"},
     "interop": {"interop", "study", "study_reader", "folder_reader", "rating", "asked"},
 }

@@ -17,6 +17,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from felicity.api import analyse, read_run, run, write_report
+    from felicity.api.experiments import (
+        read_experiment_runs,
+        run_experiment,
+        write_experiment_reports,
+    )
     from felicity.interop import export_study, import_study
     from felicity.participants import open_participant
     from felicity.study import list_studies, load_study
@@ -31,6 +36,9 @@ _HOMES = {
     "read_run": "felicity.api",
     "analyse": "felicity.api",
     "write_report": "felicity.api",
+    "run_experiment": "felicity.api.experiments",
+    "read_experiment_runs": "felicity.api.experiments",
+    "write_experiment_reports": "felicity.api.experiments",
     "export_study": "felicity.interop",
     "import_study": "felicity.interop",
 }
@@ -43,8 +51,11 @@ __all__ = [
     "list_studies",
     "load_study",
     "open_participant",
+    "read_experiment_runs",
     "read_run",
     "run",
+    "run_experiment",
+    "write_experiment_reports",
     "write_report",
 ]
 

@@ -18,6 +18,7 @@ from felicity.study import Study
 
 if TYPE_CHECKING:
     from felicity.report.choice.analysis import Analysis
+    from felicity.report.content import ReportContent
     from felicity.report.rating.replies import RatingDescription
 
 AnyRun = Run | AskedRun | RatingRun
@@ -132,6 +133,9 @@ def _analyse_ratings(
 def write_report(
     runs: Analysis | RatingDescription | AnyRun | Path | str | Sequence[AnyRun | Path | str],
     out: Path | str = "report",
+    *,
+    groups: Mapping[str, Sequence[str]] | None = None,
+    published: Path | str | None = None,
 ) -> Mapping[str, Path]:
     """Write the whole report of runs: tables, figures, methods, and the page report.html.
 
@@ -141,6 +145,10 @@ def write_report(
         What `analyse` returned; or runs or their folders, which are analysed by default.
     out
         The folder.
+    groups
+        Choice: name to members, each a participant's name, its run folder's name, or the folder.
+    published
+        Choice: a CSV of others' accuracies, or a study that has one (docs/report.md).
 
     Returns
     -------
@@ -153,7 +161,6 @@ def write_report(
         Where the folder cannot be written; or as for `analyse`.
     """
     from felicity.report.choice.analysis import Analysis
-    from felicity.report.choice.content import choice_content
     from felicity.report.choice.files import table_texts
     from felicity.report.content import write_content
     from felicity.report.page import PAGE, build_page
@@ -163,14 +170,29 @@ def write_report(
 
     found = runs if isinstance(runs, (Analysis, RatingDescription)) else analyse(runs)
     if isinstance(found, Analysis):
-        content, texts = choice_content(found), table_texts(found)
+        content, texts = _choice_content(found, groups, published), table_texts(found)
         page = build_page(content, [result.run for result in found.participants], found.study)
     else:
+        refuse("a rating study", {"groups": groups, "published": published})
         content, texts = rating_content(found), rating_texts(found)
         # A run has a result for each of its promptings.
         unique = list({result.run.folder: result.run for result in found.results}.values())
         page = build_page(content, unique, found.study)
     return write_content(content, Path(out), {**texts, PAGE: page})
+
+
+def _choice_content(
+    found: Analysis, groups: Mapping[str, Sequence[str]] | None, published: Path | str | None
+) -> ReportContent:
+    from felicity.report.choice.content import choice_content
+    from felicity.report.groups.members import group_members
+    from felicity.report.groups.published import published_file, read_published
+
+    rows = []
+    if published is not None:
+        rows = list(read_published(published_file(str(published)), found.study.design))
+    asked = [f"{name}={','.join(members)}" for name, members in (groups or {}).items()]
+    return choice_content(found, group_members(found, asked, rows))
 
 
 def _read_all(runs: Any) -> list[Any]:

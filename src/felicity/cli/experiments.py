@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,9 +13,8 @@ from felicity.cli.output import JSON_OPTION, note, print_json, print_table
 from felicity.errors import OptionError
 
 if TYPE_CHECKING:
-    from felicity.cli.options import RunOptions
-    from felicity.cli.places import Place
     from felicity.experiment import Task, TaskState
+    from felicity.running.places import Place
 
 # All that could be run was run, but not all of it came to an end.
 INCOMPLETE = 3
@@ -46,11 +45,11 @@ def refuse_options(context: typer.Context) -> None:
 def run(file: Path, place: Place, as_json: bool) -> None:
     """Run what is missing of an experiment; exit with 3 where some of it failed or broke off."""
     from felicity.experiment import plan_tasks, read_experiment, run_experiment
+    from felicity.running.tasks import task_runner
 
     experiment = read_experiment(file)
-    states = run_experiment(
-        experiment, plan_tasks(experiment), _runner(place.kept), note, place.do_all
-    )
+    tasks = plan_tasks(experiment)
+    states = run_experiment(experiment, tasks, task_runner(place.kept), note, place.do_all)
     _show(states, as_json)
     if any(each.state != "done" for each in states):
         raise typer.Exit(INCOMPLETE)
@@ -62,85 +61,17 @@ def status(
     as_json: bool = JSON_OPTION,
 ) -> None:
     """Show how far an experiment is: done, running, failed, partial or waiting, run by run."""
-    from felicity.experiment import plan_tasks, read_experiment, read_states
+    from felicity.api.experiments import read_experiment_runs
 
-    read = read_experiment(experiment)
-    _show(read_states(read, plan_tasks(read)), as_json)
+    _show(read_experiment_runs(experiment).states, as_json)
 
 
 def report(file: Path, as_json: bool) -> None:
     """Write a report for each study of an experiment."""
+    from felicity.api.experiments import read_experiment_runs
     from felicity.cli.experiment_reports import report_experiment
-    from felicity.experiment import plan_tasks, read_experiment, read_states
 
-    experiment = read_experiment(file)
-    report_experiment(experiment, read_states(experiment, plan_tasks(experiment)), as_json)
-
-
-def _runner(kept: Any) -> Callable[[Task], str]:
-    """Return what runs one task and says why it ended early."""
-
-    def run_task(task: Task) -> str:
-        summary = _prepare(task, _options(task), kept)(task.member.spec)
-        if summary["complete"]:
-            return ""
-        stopped = summary.get("stopped")
-        answered = f"{summary['responses']} of {summary['asked']} asked"
-        return f"stopped: {stopped}" if stopped else f"some requests failed ({answered})"
-
-    return run_task
-
-
-def _prepare(task: Task, options: RunOptions, kept: Any) -> Callable[[str], dict[str, Any]]:
-    from felicity.study import Study
-
-    if not isinstance(task.study, Study):
-        from felicity.cli import rating_runs
-
-        return rating_runs.prepare(task.study, options)
-    if task.method == "asked":
-        from felicity.cli import asked_runs
-
-        return asked_runs.prepare(task.study, options)
-    from felicity.cli import choice_runs
-
-    return choice_runs.prepare(task.study, options, kept)
-
-
-def _options(task: Task) -> RunOptions:
-    """Return a task's settings as the options of `felicity run`."""
-    from felicity.cli.options import RunOptions
-
-    said = task.settings
-    return RunOptions(
-        out=task.folder.parent,
-        folder=task.folder,
-        method=task.method,
-        where=said.where or {},
-        limit=said.limit,
-        device=said.device or "auto",
-        device_map=said.device_map,
-        dtype=said.dtype or "float32",
-        dtype_sample=200 if said.dtype_sample is None else said.dtype_sample,
-        threads=said.threads,
-        trust_remote_code=bool(said.trust_remote_code),
-        format=task.format,
-        prefix=said.prefix or "auto",
-        batch_tokens=said.batch_tokens,
-        promptings=said.promptings,
-        repeats=said.repeats,
-        presentation=said.presentation,
-        order=said.order or "fixed",
-        seed=said.seed or 0,
-        temperature=said.temperature,
-        max_tokens=said.max_tokens,
-        max_connections=said.max_connections,
-        smoke=3 if said.smoke is None else said.smoke,
-        price_in=said.price_in,
-        price_out=said.price_out,
-        max_cost=said.max_cost,
-        dry_run=False,
-    )
+    report_experiment(read_experiment_runs(file), as_json)
 
 
 def _show(states: Sequence[TaskState], as_json: bool) -> None:

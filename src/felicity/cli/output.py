@@ -9,7 +9,9 @@ from typing import Any
 import typer
 from rich.console import Console
 
-err = Console(stderr=True)
+from felicity.running.voice import err, note
+
+__all__ = ["JSON_OPTION", "err", "note", "print_json", "print_table"]
 
 JSON_OPTION = typer.Option(False, "--json", help="Print JSON alone on standard output.")
 
@@ -17,11 +19,6 @@ JSON_OPTION = typer.Option(False, "--json", help="Print JSON alone on standard o
 def print_json(value: Any) -> None:
     """Print a value as JSON."""
     print(json.dumps(value, indent=2, ensure_ascii=False))
-
-
-def note(text: str) -> None:
-    """Say something on standard error."""
-    err.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def print_table(

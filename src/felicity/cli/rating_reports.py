@@ -71,24 +71,31 @@ def write_with_page(analysis: RatingDescription, folder: Path) -> Mapping[str, P
 
 def report_ratings(analysis: RatingDescription, folder: Path, as_json: bool) -> None:
     """Write the report; print its first tables and what they say, or JSON."""
-    from felicity.report.rating.analysis import RatingAnalysis
-    from felicity.report.rating.files import first_tables
-    from felicity.report.rating.table import measures_table
     from felicity.report.rating.values import as_json as plain
-    from felicity.report.rating.words import in_words
 
     paths = write_with_page(analysis, folder)
     if as_json:
         print_json(plain(analysis))
-    elif isinstance(analysis, RatingAnalysis):
+    else:
+        print_ratings(analysis)
+    say_written(paths)
+    say_missing()
+
+
+def print_ratings(analysis: RatingDescription) -> None:
+    """Print the first tables and what they say."""
+    from felicity.report.rating.analysis import RatingAnalysis
+    from felicity.report.rating.files import first_tables
+    from felicity.report.rating.table import measures_table
+    from felicity.report.rating.words import in_words
+
+    if isinstance(analysis, RatingAnalysis):
         ranged, effects = first_tables(analysis)
         print_table(effects.header, effects.rows, title=effects.title, left=2)
         short = measures_table(analysis, intervals=False)
         print_with_intervals(short, ranged, in_words(analysis), left=3, right=0)
-    else:
-        for table in first_tables(analysis):
-            print_text_table(table)
-        for paragraph in in_words(analysis):
-            print(paragraph + "\n")
-    say_written(paths)
-    say_missing()
+        return
+    for table in first_tables(analysis):
+        print_text_table(table)
+    for paragraph in in_words(analysis):
+        print(paragraph + "\n")

@@ -10,10 +10,11 @@ from typing import Annotated, Any
 import typer
 
 from felicity.cli import experiments
-from felicity.cli.options import RunOptions, parse_where
+from felicity.cli.options import parse_where
 from felicity.cli.output import JSON_OPTION, note, print_json
-from felicity.cli.places import Place, place_of
 from felicity.errors import FelicityError, OptionError
+from felicity.running.options import RunOptions
+from felicity.running.places import Place, place_of
 
 
 def run(
@@ -85,6 +86,7 @@ def run(
 
     An experiment file says models and options itself. Exit code 3: some of its runs failed.
     """
+    from felicity.cli.dry_runs import show_estimate, show_plans
     from felicity.study import Study, load_study
 
     if experiments.is_file(study):
@@ -131,29 +133,29 @@ def run(
     )
     loaded = load_study(study)
     if not isinstance(loaded, Study):
-        from felicity.cli import rating_runs
+        from felicity.running import rated
 
         options.refuse("rating", {"--on": on})
         if dry_run:
-            rating_runs.dry_run(loaded, options, as_json)
+            show_estimate(*rated.what_is_asked(loaded, options), options, as_json)
         else:
-            _run_all(model, rating_runs.prepare(loaded, options), as_json)
+            _run_all(model, rated.prepare(loaded, options), as_json)
     elif method == "asked":
-        from felicity.cli import asked_runs
+        from felicity.running import asked
 
         options.refuse("choice", {"--on with --method asked": on})
         if dry_run:
-            asked_runs.dry_run(loaded, options, as_json)
+            show_estimate(*asked.what_is_asked(loaded, options), options, as_json)
         else:
-            _run_all(model, asked_runs.prepare(loaded, options), as_json)
+            _run_all(model, asked.prepare(loaded, options), as_json)
     else:
-        from felicity.cli import choice_runs
+        from felicity.running import scored
 
         with place_of(on, gpus_per_task, cpus_per_task, workers) as place:
             if dry_run:
-                choice_runs.dry_run(loaded, model, options, place.kept, as_json)
+                show_plans(loaded, model, options, place.kept, as_json)
             else:
-                _run_all(model, choice_runs.prepare(loaded, options, place.kept), as_json, place)
+                _run_all(model, scored.prepare(loaded, options, place.kept), as_json, place)
 
 
 def _run_all(

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from felicity.cli.output import err, note
+from felicity.running.voice import err, note
 
 _bar = threading.Lock()
 

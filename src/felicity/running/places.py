@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from felicity.cli.kept import Kept
-from felicity.cli.output import note
 from felicity.errors import OptionError
+from felicity.running.kept import Kept
+from felicity.running.voice import note
 
 Job = Callable[[], None]
 

@@ -7,10 +7,10 @@ import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from felicity.cli.options import RunOptions
-from felicity.cli.output import note
 from felicity.participants import Participant
 from felicity.participants.opening import Opening
+from felicity.running.options import RunOptions
+from felicity.running.voice import note
 
 if TYPE_CHECKING:
     from felicity.cluster import Cluster

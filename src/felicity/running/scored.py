@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from felicity.cli.kept import Kept
-from felicity.cli.options import RunOptions
-from felicity.cli.output import note, print_json
-from felicity.cli.progress import progress_of
 from felicity.errors import FelicityError
 from felicity.participants import opening_options, parse_spec
 from felicity.participants.memory import is_out_of_memory
-from felicity.runner import Run, find_finished, plan_run, run
+from felicity.runner import Run, find_finished, run
+from felicity.running.kept import Kept
+from felicity.running.options import RunOptions
+from felicity.running.progress import progress_of
+from felicity.running.voice import note
 from felicity.study import Study
 
 
@@ -67,27 +67,6 @@ def prepare(study: Study, options: RunOptions, kept: Kept) -> Callable[[str], di
         return _summary(done)
 
     return run_one
-
-
-def dry_run(study: Study, specs: list[str], options: RunOptions, kept: Kept, as_json: bool) -> None:
-    """Say what each model would have to compute, and score nothing."""
-    prepare(study, options, kept)
-    plans = []
-    for spec in specs:
-        participant = kept.get(spec, options)
-        tokens = plan_run(
-            study,
-            participant,
-            format=options.format,
-            where=options.where,
-            limit=options.limit,
-        )
-        plans.append({"model": spec, "method": participant.info.method, **asdict(tokens)})
-        if not as_json:
-            print(f"{spec}: {tokens}")
-    kept.let_go()
-    if as_json:
-        print_json({"plans": plans})
 
 
 def _compare(spec: str, options: RunOptions, done: Run, kept: Kept) -> None:

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from felicity.cli.chat_models import open_aloud, prices_of, sampling_of, show_estimate, summary
-from felicity.cli.options import RunOptions
-from felicity.cli.progress import progress_of
 from felicity.errors import OptionError, one_of
 from felicity.manifest import describe_study
 from felicity.participants.spec import parse_spec
@@ -15,6 +12,9 @@ from felicity.rating.parsers import parser_of
 from felicity.rating.prompts import conversations
 from felicity.rating.run import run_ratings
 from felicity.rating.study import RatingStudy
+from felicity.running.chat import open_aloud, prices_of, sampling_of, summary
+from felicity.running.options import RunOptions
+from felicity.running.progress import progress_of
 from felicity.types import Conversation, Sampling
 
 METHODS = ("sampled", "expected")
@@ -23,8 +23,8 @@ METHODS = ("sampled", "expected")
 def prepare(study: RatingStudy, options: RunOptions) -> Callable[[str], dict[str, Any]]:
     """Check the options; return what runs one model and sums its run up."""
     method = _check(study, options)
-    asked = _conversations(study, options)
-    sampling, prices = _sampling(study, options), prices_of(options)
+    asked, sampling = what_is_asked(study, options)
+    prices = prices_of(options)
     manifest = {
         **describe_study(study),
         "presentation": options.presentation or study.presentation,
@@ -54,10 +54,12 @@ def prepare(study: RatingStudy, options: RunOptions) -> Callable[[str], dict[str
     return run_one
 
 
-def dry_run(study: RatingStudy, options: RunOptions, as_json: bool) -> None:
-    """Say what would be asked and what it may cost; ask nothing."""
+def what_is_asked(
+    study: RatingStudy, options: RunOptions
+) -> tuple[tuple[Conversation, ...], Sampling]:
+    """Check the options; return what would be asked, and with which sampling."""
     _check(study, options)
-    show_estimate(_conversations(study, options), options, _sampling(study, options), as_json)
+    return _conversations(study, options), _sampling(study, options)
 
 
 def _check(study: RatingStudy, options: RunOptions) -> str:

@@ -7,11 +7,12 @@ from typing import Any
 
 from felicity.asked.prompts import asked_conversations
 from felicity.asked.run import METHOD, run_asked
-from felicity.cli.chat_models import open_aloud, prices_of, sampling_of, show_estimate, summary
-from felicity.cli.options import RunOptions
-from felicity.cli.progress import progress_of
 from felicity.participants.spec import parse_spec
+from felicity.running.chat import open_aloud, prices_of, sampling_of, summary
+from felicity.running.options import RunOptions
+from felicity.running.progress import progress_of
 from felicity.study import Study
+from felicity.types import Conversation, Sampling
 
 # The answer that is named, not one drawn: as a child is asked once.
 TEMPERATURE = 0.0
@@ -19,9 +20,8 @@ TEMPERATURE = 0.0
 
 def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]]:
     """Check the options; return what runs one model and sums its run up."""
-    _refuse(options)
-    asked_conversations(study, where=options.where, limit=options.limit)
-    sampling, prices = sampling_of(options, TEMPERATURE), prices_of(options)
+    _, sampling = what_is_asked(study, options)
+    prices = prices_of(options)
 
     def run_one(spec: str) -> dict[str, Any]:
         participant = open_aloud(spec, options, method="sampled")
@@ -44,11 +44,11 @@ def prepare(study: Study, options: RunOptions) -> Callable[[str], dict[str, Any]
     return run_one
 
 
-def dry_run(study: Study, options: RunOptions, as_json: bool) -> None:
-    """Say what would be asked and what it may cost; ask nothing."""
+def what_is_asked(study: Study, options: RunOptions) -> tuple[tuple[Conversation, ...], Sampling]:
+    """Check the options; return what would be asked, and with which sampling."""
     _refuse(options)
     asked = asked_conversations(study, where=options.where, limit=options.limit)
-    show_estimate(asked, options, sampling_of(options, TEMPERATURE), as_json)
+    return asked, sampling_of(options, TEMPERATURE)
 
 
 def _refuse(options: RunOptions) -> None:

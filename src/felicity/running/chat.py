@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from felicity.cli.options import RunOptions
-from felicity.cli.output import note, print_json
 from felicity.participants.opening import open_chat
 from felicity.participants.spec import parse_spec
-from felicity.rating.cost import Prices, estimate
-from felicity.types import Conversation, Sampling, Scale
+from felicity.rating.cost import Prices
+from felicity.running.options import RunOptions
+from felicity.running.voice import note
+from felicity.types import Sampling, Scale
 
 if TYPE_CHECKING:
     from felicity.asked.run import AskedRun
@@ -52,28 +50,6 @@ def prices_of(options: RunOptions) -> Prices | None:
     if options.price_in is None and options.price_out is None:
         return None
     return Prices(tokens_in=options.price_in or 0.0, tokens_out=options.price_out or 0.0)
-
-
-def show_estimate(
-    conversations: Sequence[Conversation], options: RunOptions, sampling: Sampling, as_json: bool
-) -> None:
-    """Say what would be asked and what it may cost; ask nothing."""
-    found = estimate(conversations, prices_of(options), sampling=sampling)
-    if as_json:
-        print_json(asdict(found))
-        return
-    for messages in found.samples:
-        for message in messages:
-            print(f"[{message.role}]\n{message.content}\n")
-        print("-" * 72)
-    low, high = found.tokens_in
-    print(f"{found.calls} calls")
-    print(f"about {low if low == high else f'{low} to {high}'} tokens in (4 characters each)")
-    print(f"{found.tokens_out[0]} to {found.tokens_out[1]} tokens out")
-    if found.cost is None:
-        note("for the cost give --price-in and --price-out, for a million tokens each")
-    else:
-        print(f"{found.cost[0]:.2f} to {found.cost[1]:.2f} {found.currency}")
 
 
 def summary(done: RatingRun | AskedRun, statuses: dict[str, int]) -> dict[str, Any]:
