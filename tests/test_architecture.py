@@ -44,6 +44,7 @@ MAY_IMPORT = {
         "journal",
         "manifest",
         "responses",
+        "given_scores",
         "participants",
         "scoring",
         "tables",
@@ -52,7 +53,7 @@ MAY_IMPORT = {
     "responses": {"study", "journal", "runner"},
     # Of scoring only `distribution`, which is without torch.
     "report": {"report", "stats", "study", "runner", "rating", "reference_reader"}
-    | {"asked", "manifest", "precision", "scoring"},
+    | {"asked", "manifest", "precision", "scoring", "given_scores"},
     "experiment": {"experiment", "study", "rating", "asked", "participants", "journal", "manifest"}
     | {"runner"},
     "reference_reader": {"stats", "folder_reader", "rating", "study"},
@@ -97,7 +98,9 @@ MAY_IMPORT = {
         "report",
     }
     | {"runner", "study"},
-    "interop": {"interop", "study", "study_reader", "folder_reader", "rating", "asked"},
+    "given_scores": {"manifest", "responses", "study", "tables"},
+    "interop": {"interop", "study", "study_reader", "folder_reader", "rating", "asked"}
+    | {"given_scores", "manifest", "runner"},
 }
 HEAVY = {"torch", "transformers", "polars", "scipy", "numpy", "wordfreq", "tokenizers", "rapidfuzz"}
 HEAVY |= {"starlette", "uvicorn", "krippendorff"}

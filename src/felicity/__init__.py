@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         run_experiment,
         write_experiment_reports,
     )
-    from felicity.interop import export_study, import_study
+    from felicity.interop import export_study, import_scores, import_study
     from felicity.participants import open_participant
     from felicity.study import list_studies, load_study
 
@@ -40,6 +40,7 @@ _HOMES = {
     "read_experiment_runs": "felicity.api.experiments",
     "write_experiment_reports": "felicity.api.experiments",
     "export_study": "felicity.interop",
+    "import_scores": "felicity.interop",
     "import_study": "felicity.interop",
 }
 
@@ -47,6 +48,7 @@ __all__ = [
     "__version__",
     "analyse",
     "export_study",
+    "import_scores",
     "import_study",
     "list_studies",
     "load_study",

@@ -92,6 +92,11 @@ def study_of_run(folder: Path, manifest: Mapping[str, Any], study: Study | None 
     return study
 
 
+def own_versions() -> dict[str, str]:
+    """Return the versions of Python and Felicity alone, where nothing else had a part."""
+    return {"python": platform.python_version(), "felicity": version("felicity")}
+
+
 def session() -> dict[str, Any]:
     """Describe the software and machine of one sitting."""
     versions = {"python": platform.python_version()}

@@ -6,10 +6,12 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from felicity.errors import Fault, FaultsError, RunError
+from felicity.given_scores import given_table
 from felicity.journal import Journal
 from felicity.manifest import (
     claim_folder,
@@ -192,11 +194,16 @@ def read_run(folder: Path | str, study: Study | None = None) -> Run:
             hint="`felicity report` takes every kind of run",
         )
     study = study_of_run(path, manifest, study)
+    read = (
+        partial(given_table, path)
+        if "given" in manifest
+        else partial(responses_table, path / JOURNAL)
+    )
     return Run(
         folder=path,
         study=study,
         manifest=manifest,
-        responses=responses_table(path / JOURNAL, study, manifest["format"]["answer"]),
+        responses=read(study, manifest["format"]["answer"]),
         asked=int(manifest.get("asked", 0)),
     )
 

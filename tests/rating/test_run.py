@@ -110,7 +110,7 @@ def run(conversations, who, folder, **options):
 
 
 def on(server: MisbehavingServer, **limits):
-    limits = {"max_retries": 0, "attempt_seconds": 2, "max_connections": 4} | limits
+    limits = {"max_retries": 0, "attempt_seconds": 4, "max_connections": 4} | limits
     return open_api("openai-api/desk/good-model", base_url=server.url, api_key="key", **limits)
 
 

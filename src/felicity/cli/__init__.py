@@ -72,6 +72,7 @@ build.app.command()(curate.curate)
 build.app.command()(curate.agreement)
 app.command("export")(interop.export)
 app.command("import")(interop.import_)
+app.command("import-scores")(interop.import_scores)
 app.add_typer(build.app, name="build")
 app.add_typer(survey.app, name="survey")
 

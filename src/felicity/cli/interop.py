@@ -80,6 +80,61 @@ def import_(
     )
 
 
+def import_scores(
+    study: StudyArgument,
+    file: Path = typer.Argument(..., help="CSV, TSV, XLSX, JSONL or Parquet."),
+    out: Path = typer.Option(..., help="The run folder to make."),
+    label: str = typer.Option(..., help="The model's name in tables."),
+    method: str = typer.Option(
+        "logprob", help="How it was scored: logprob, pll_within_word_l2r, pll_original, seq2seq."
+    ),
+    score: str = typer.Option(
+        "log_prob_mean", help="What an answer's number is: log_prob_mean or log_prob_sum."
+    ),
+    unit: str = typer.Option(
+        "log_prob", help="log_prob (nats), log2_prob, surprisal (nats) or surprisal_bits."
+    ),
+    column: list[str] = typer.Option(
+        [],
+        help="ROLE=COLUMN: item_id, answer_label, score, n_tokens, token, question, answer, or "
+        "an answer's label; may be repeated.",
+    ),
+    format_name: str = typer.Option(
+        None, "--format", help="The study's format that was used; default not known."
+    ),
+    tool: str = typer.Option(None, help="What computed them, such as 'minicons 0.3.39'."),
+    revision: str = typer.Option(None, help="The model's revision."),
+    sheet: str = typer.Option(None, help="XLSX: the sheet; default the first."),
+    as_json: bool = JSON_OPTION,
+) -> None:
+    """Make a run of scores that another tool computed, to be reported beside others."""
+    from felicity.interop.scores import import_scores as read_scores
+
+    run = read_scores(
+        study,
+        file,
+        out,
+        label=label,
+        method=method,
+        score=score,
+        unit=unit,
+        columns=_parse_columns(column),
+        format=format_name,
+        tool=tool,
+        revision=revision,
+        sheet=sheet,
+    )
+    statuses = dict(run.responses["status"].value_counts(sort=True).iter_rows())
+    given = run.manifest["given"]["scores"]
+    if as_json:
+        print_json({"folder": str(run.folder), "statuses": statuses, "scores": given})
+        return
+    print(run.folder)
+    note(f"{label}: {', '.join(f'{count:,} {status}' for status, count in statuses.items())}")
+    extra = "" if "log_prob_mean" in given else " --score log_prob_sum"
+    note(f"the table: felicity report {run.folder}{extra}")
+
+
 def _parse_columns(pairs: list[str]) -> dict[str, str]:
     parsed: dict[str, str] = {}
     for pair in pairs:

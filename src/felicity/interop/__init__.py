@@ -2,5 +2,6 @@
 
 from felicity.interop.export import EXPORTS, export_study
 from felicity.interop.imports import IMPORTS, import_study
+from felicity.interop.scores import import_scores
 
-__all__ = ["EXPORTS", "IMPORTS", "export_study", "import_study"]
+__all__ = ["EXPORTS", "IMPORTS", "export_study", "import_scores", "import_study"]

@@ -97,8 +97,9 @@ def _model_entry(told: Mapping[str, Any]) -> str:
     local = kind == "hf" and Path(name).is_absolute()
     where = Path(name).name if local else name
     notes = [f"revision {told['revision']}"] if told.get("revision") else []
-    if told.get("weights_fingerprint"):
-        notes.append(f"weights {told['weights_fingerprint']}")
+    weights = str(told.get("weights_fingerprint") or "")
+    if weights and not weights.startswith("file:"):
+        notes.append(f"weights {weights}")
     lines = [
         f"@misc{{model-{_key(where or spec)},",
         f"  title = {{{{{_plain(str(told.get('label') or where))}}}}},",

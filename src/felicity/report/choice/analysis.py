@@ -137,6 +137,7 @@ def analyse(
                 where=str(run.folder),
                 hint="report the runs of one study at a time",
             )
+        _check_given(run, score)
     return Analysis(
         study=study,
         participants=tuple(_result(run, study, score, seed) for run in runs),
@@ -144,6 +145,17 @@ def analyse(
         score=score,
         seed=seed,
     )
+
+
+def _check_given(run: ChoiceRun, score: str) -> None:
+    """Refuse a score that somebody's table does not hold, rather than count nothing as usable."""
+    given = run.manifest.get("given")
+    if given is not None and score not in given["scores"]:
+        raise RunError(
+            f"its scores were given as {' and '.join(given['scores'])}; {score} is not known",
+            where=str(run.folder),
+            hint=f"--score {given['scores'][0]}",
+        )
 
 
 def analyse_people(study: Study, *, seed: int = 0) -> Analysis:

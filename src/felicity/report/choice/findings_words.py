@@ -59,6 +59,8 @@ def cautions(found: ChoiceFindings, analysis: Analysis) -> tuple[str, ...]:
             said.append(f"{who}: {overall.ties} ties, counted as not won.")
         if result.run.manifest["participant"].get("instruct") and result.orders is None:
             said.append(f"{who}: has a chat template, and was read as plain text without it.")
+        if given := result.run.manifest.get("given"):
+            said.append(f"{who}: scores computed elsewhere, read from {given['file']}.")
         if mismatched := result.statuses.get("model_mismatch"):
             said.append(f"{who}: {mismatched} replies came from another model than was asked.")
     for model in found.choices:

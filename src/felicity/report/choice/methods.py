@@ -75,6 +75,9 @@ def _participant(name: str, result: ParticipantResult) -> str:
         facts.append(f"{told['parameters'] / 1e6:,.1f} M parameters")
     if told.get("weights_fingerprint"):
         facts.append(f"weights {str(told['weights_fingerprint'])[:12]}")
+    given = result.run.manifest.get("given")
+    if given is not None:
+        return _given(name, result, given)
     overall = result.cells[OVERALL]
     asked = f"{overall.usable:,} of {overall.asked:,}"
     text = f"{name} ({'; '.join(facts)}) was measured by {METHOD_WORDS.get(method, method)}"
@@ -88,6 +91,23 @@ def _participant(name: str, result: ParticipantResult) -> str:
     else:
         text += f"; {asked} replies were usable"
     return text + "."
+
+
+def _given(name: str, result: ParticipantResult, given: Mapping[str, Any]) -> str:
+    """Say of scores that another tool computed what is known, and what is not."""
+    told, overall = result.run.manifest["participant"], result.cells[OVERALL]
+    method = METHOD_WORDS.get(str(told["method"]), str(told["method"]))
+    revision = f", revision {told['revision']}" if told.get("revision") else ""
+    tool = given["tool"] or "a tool that is not known"
+    unknown = ["prefix", "dtype"]
+    unknown += ["dialogue format"] if result.run.manifest["format"]["name"] == "unknown" else []
+    unknown += [] if told.get("revision") else ["revision"]
+    return (
+        f"{name}{revision} was scored by {tool}, said to be by {method}; its scores were read from "
+        f"the file {given['file']} (SHA-256 {given['sha256'][:12]}) and not computed by Felicity, "
+        f"and {join_names(unknown)} are not known; {overall.usable:,} of {overall.asked:,} items "
+        "were usable."
+    )
 
 
 def _formats(analysis: Analysis) -> list[str]:

@@ -90,6 +90,8 @@ def _compare(name: str, runs: Sequence[Run], analysis: Analysis) -> ModelChoices
         choice
         for run in runs
         for score in SCORES
+        # Scores that somebody gave are not given in every way.
+        if score in run.manifest.get("given", {"scores": SCORES})["scores"]
         for choice in _choices(run, score, common, design, analysis.seed)
     ]
     return ModelChoices(
@@ -145,6 +147,8 @@ def choices_table(model: ModelChoices, design: Design, number_of: int) -> TextTa
     for fmt in model.formats:
         for score in SCORES:
             cells = {c.level: c for c in model.choices if (c.format, c.score) == (fmt, score)}
+            if not cells:
+                continue
             shown = (number(cells[key].accuracy) for key in keys)
             rows.append((fmt, SCORE_NAMES[score], *shown, str(cells[OVERALL].usable)))
     move, where = model.largest_move()

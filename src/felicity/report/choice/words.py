@@ -97,7 +97,7 @@ def _moves(group: str, rows: Mapping[str, Mapping[str, float]]) -> str:
 def _precision_words(told: Mapping[str, Any]) -> str:
     """Say what a coarser dtype does to the choices, as far as it is known."""
     dtype = told["participant"].get("dtype", "float32")
-    if dtype == "float32":
+    if dtype == "float32" or "given" in told:
         return ""
     if "precision" not in told:
         return f" It was computed in {dtype}, which was not compared with float32."

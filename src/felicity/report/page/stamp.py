@@ -9,6 +9,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 
+from felicity.given_scores import FILE as GIVEN
 from felicity.rating.run import JOURNAL, RatingRun
 from felicity.runner import Run
 
@@ -35,7 +36,7 @@ def stamp_of(folders: Sequence[Path]) -> str:
 def _state(folder: Path) -> list[object]:
     """Say what changes when a run goes on or its replies are parsed anew."""
     state: list[object] = [str(folder.resolve())]
-    for name in ("run.json", JOURNAL, f"{JOURNAL}-wal"):
+    for name in ("run.json", JOURNAL, f"{JOURNAL}-wal", GIVEN):
         path = folder / name
         # An empty log is left behind by whoever only reads.
         if path.is_file() and path.stat().st_size:

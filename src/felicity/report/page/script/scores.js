@@ -39,8 +39,9 @@ function Tokens({ read, row, label, score }) {
     </div>
     <p class="figures-of">
       ${status === "ok"
-        ? html`<b>${fixed(value, 3)}</b> ${UNITS[score]} · ${counted(count, "token", "tokens")} · sum
-            ${" "}${fixed(side.scores.log_prob_sum[index])} nats`
+        ? html`<b>${fixed(value, 3)}</b> ${UNITS[score]} · ${
+            count ? counted(count, "token", "tokens") : "its tokens were not given"
+          }${side.scores.log_prob_sum[index] !== null && ` · sum ${fixed(side.scores.log_prob_sum[index])} nats`}`
         : html`<span class="status">${spoken(status)}</span>`}
       ${side.both_ways && html` · each token read with words after it`}
     </p>
@@ -49,6 +50,7 @@ function Tokens({ read, row, label, score }) {
 
 /** What stood before the answer, filled in as it was for the model. */
 function contextOf(read, items, item) {
+  if (read.run.format.context === undefined) return "not known: the scores were computed elsewhere";
   const values = { item_id: items.id[item], question: at(items.question, item) };
   for (const [name, column] of Object.entries(items.factors)) values[name] = at(column, item);
   for (const label of labelsOf(items, item)) values[label] = at(items.answers[label], item);
