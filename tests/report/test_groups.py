@@ -195,15 +195,34 @@ def test_gains_are_paired_by_architecture(gricean, tmp_path):
     assert gains["relation"].p_holm < 0.01
     assert (gains["quality"].gain.value, gains["quality"].p_holm) == (0.0, 1.0)
     model = mixed_model(analysis.participants[:2], ["Weak", "Strong"], design)
-    assert "Left out for separation: Relation." in model.remarks
-    assert [name for name, _ in model.tests] == ["maxim", "model", "maxim × model"]
-    # On what is left the two runs are the same.
-    assert dict(model.tests)["model"].chi2 == pytest.approx(0, abs=1e-4)
+    # On what is left the two runs are the same in every dialogue: there is no finite spread.
+    assert model.tests == ()
+    assert "Left out for separation: Relation." in model.remarks[0]
+    assert "where models agree on every dialogue" in model.remarks[0]
     alone = mixed_model(analysis.participants[:1], ["Weak"], design)
     assert alone.remarks == ("Not fitted: got 1 model; expected two or more.",)
     sure = mixed_model([analysis.participants[2]] * 2, ["a", "b"], design)
     assert sure.fit is None
     assert "separation" in sure.remarks[0]
+
+
+def test_a_mixed_model_tests_level_model_and_both(gricean, tmp_path):
+    """Two runs that win the same share of each level, on dialogues of their own."""
+    items = gricean.select(ONE_COPY)
+    runs = [
+        made_run(
+            gricean, tmp_path / name, lambda i, k=k: -1.0 if dialogue_number(i) % 5 == k else 1.0,
+            label=name, items=items,
+        )
+        for k, name in enumerate(("A", "B"))
+    ]  # fmt: skip
+    analysis = analyse(runs, gricean)
+    shares = [[c.accuracy for c in r.cells.values()] for r in analysis.participants]
+    assert shares[0] == shares[1] == [0.8] * 6
+    model = mixed_model(analysis.participants, ["A", "B"], gricean.design)
+    assert [name for name, _ in model.tests] == ["maxim", "model", "maxim × model"]
+    assert [found.df for _, found in model.tests] == [4, 1, 4]
+    assert [found.chi2 for _, found in model.tests] == pytest.approx([0, 0, 0], abs=1e-4)
 
 
 def test_a_small_study_is_not_fitted(study, tmp_path):

@@ -89,3 +89,11 @@ def test_dependent_columns_are_refused():
 def test_separation_does_not_pass_for_a_fit():
     won, design, units = made(1.0)
     assert not fit_mixed_logit(won | (design[:, 1] == 1), design, units).converged
+
+
+def test_units_whose_rows_never_differ_have_no_finite_spread():
+    units = np.repeat(np.arange(40).astype(str), 2)
+    won = np.repeat(np.arange(40) % 3 > 0, 2)
+    assert not fit_mixed_logit(won, np.ones((80, 1)), units).converged
+    won[:20:2] ^= True
+    assert fit_mixed_logit(won, np.ones((80, 1)), units).converged

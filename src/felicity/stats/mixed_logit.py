@@ -23,7 +23,7 @@ class MixedLogit:
     """A fit: log-odds coefficients with standard errors, and the units' standard deviation.
 
     ``standard_errors`` come from the curvature at the maximum. ``converged`` says whether the
-    optimiser ended at a point where the likelihood is flat.
+    optimiser ended at a point where the likelihood is flat, within finite coefficients and spread.
     """
 
     coefficients: Floats
@@ -92,7 +92,10 @@ def fit_mixed_logit(won: NDArray[np.bool_], design: Floats, units: NDArray[np.st
         standard_errors=problem.standard_errors(point),
         unit_sd=float(np.exp(point[-1])) if point[-1] > LOWEST_LOG_SD + 0.1 else 0.0,
         log_likelihood=-float(found.fun),
-        converged=bool(found.success) and bool(np.all(np.abs(point[:-1]) < 29)),
+        converged=bool(found.success)
+        and bool(np.all(np.abs(point[:-1]) < 29))
+        # Where rows of a unit hardly ever differ, the deviation grows without end.
+        and bool(point[-1] < HIGHEST_LOG_SD - 0.01),
         rows=len(won),
         units=int(place.max()) + 1,
     )

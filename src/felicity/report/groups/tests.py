@@ -23,6 +23,10 @@ from felicity.study import Design
 
 # With fewer dialogues a level their spread cannot be told.
 FEWEST_UNITS = 5
+NO_MAXIMUM = (
+    "The likelihood has no maximum that was found (where models agree on every dialogue it has "
+    "none)."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,7 +199,7 @@ def _fit(
     model_only = fit_mixed_logit(won, by_model, units)
     fits = (whole, additive, level_only, model_only)
     if not all(fit.converged for fit in fits):
-        return _unfitted(" ".join([*remarks, "The likelihood has no maximum that was found."]))
+        return _unfitted(" ".join([*remarks, NO_MAXIMUM]))
     return MixedModel(
         tests=(
             (factor, compare_fits(model_only, additive)),

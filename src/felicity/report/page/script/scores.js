@@ -116,10 +116,11 @@ function Variants({ read, items, item, score, show, name }) {
   const lines = [...new Set(rows.map((row) => value(down, row)))];
   const margins = rows.map((row) => numberOf(read, row, score)).filter((margin) => margin !== null);
   const wins = rows.filter((row) => outcomeOf(read, row, score) === "r").length;
+  const usable = margins.length < rows.length ? `${margins.length} usable of ` : "";
   return html`<section class="variants">
     <h3>The same dialogue under other wordings and names${name && html` <span class="who">${name}</span>`}</h3>
     <p class="hint">
-      Right in ${wins} of ${rows.length}${margins.length > 0 &&
+      Right in ${wins} of ${usable}${rows.length}${margins.length > 0 &&
       `; margins from ${signed(Math.min(...margins))} to ${signed(Math.max(...margins))} ${UNITS[score]}`}.
     </p>
     <div class="wide" tabindex="0" role="region" aria-label="Variants">
