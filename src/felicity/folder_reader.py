@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import tomllib
 from collections import Counter
@@ -101,9 +102,10 @@ class FolderReader:
                 continue
             yield number, row
 
-    def csv_rows(self, name: str, text: str) -> Iterator[Row]:
+    def csv_rows(self, name: str, text: str, delimiter: str = ",") -> Iterator[Row]:
         """Yield the rows of a CSV text; a quoted field may span lines."""
-        reader = csv.reader(text.splitlines(keepends=True))
+        # Not str.splitlines: a line separator of Unicode within a field ends no row.
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         header = next(reader, [])
         for column, count in Counter(header).items():
             if count > 1:

@@ -143,7 +143,7 @@ WRONG = {
     f'"{ONE} follower"; expected each once; it stands in line 2',
     f"{ONE},follower,3.2\n": 'score: got "3.2"; expected a log-probability, 0 or less '
     "(a surprisal? --unit surprisal or surprisal_bits; a probability? take its logarithm)",
-    f"{ONE},follower,much\n": 'score: got "much"; expected a number',
+    f"{ONE},follower,much\n": 'score: got "much"; expected a number, with a point for decimals',
 }
 
 

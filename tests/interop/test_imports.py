@@ -27,6 +27,29 @@ def write(path, text):
     return path
 
 
+@pytest.mark.parametrize(("suffix", "mark"), [(".csv", ";"), (".csv", "\t"), (".tsv", "\t")])
+def test_tables_as_spreadsheets_of_other_countries_save_them(tmp_path, suffix, mark):
+    rows = [("question", "follower", "violator"), ("Well, how?", '"By, bus."', "By\u2028."),
+            ("Why?", "It rains.", "It.")]  # fmt: skip
+    text = "".join(mark.join(row) + "\r\n" for row in rows)
+    file = tmp_path / f"mine{suffix}"
+    file.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    study = import_study(file, tmp_path / "study")
+    assert [item.question for item in study.items] == ["Well, how?", "Why?"]
+    assert study.items[0].answers == {"follower": "By, bus.", "violator": "By\u2028."}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_a_column_that_stands_twice_is_a_fault(tmp_path, suffix):
+    mark = "," if suffix == ".csv" else "\t"
+    file = tmp_path / f"mine{suffix}"
+    file.write_text(
+        f"question{mark}follower{mark}violator{mark}follower\nWhy?{mark}a{mark}b{mark}c\n"
+    )
+    with pytest.raises(FaultsError, match="follower \\(2 times\\)"):
+        import_study(file, tmp_path / "study")
+
+
 def test_a_table_with_columns_of_any_name_becomes_a_study(tmp_path):
     file = write(tmp_path / "mine.csv", TABLE)
     study = import_study(

@@ -73,6 +73,7 @@ def test_an_architecture_without_a_language_model_head_is_refused(tmp_path, tiny
         ("gpt2", "expected embedded:NAME, hf:ID, hf:FOLDER, api:PROVIDER/MODEL or "),
         ("api:openai/gpt-4o-mini", "no log-probabilities of given answers"),
         ("embedded:gpt9", "expected one of smollm2-135m, cassette-masked"),
+        ("hf:./no/such/folder", "no such folder"),
         ("hf:no/such-model-here", "neither a folder here nor a model that the hub gives"),
     ],
 )

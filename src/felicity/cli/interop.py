@@ -75,7 +75,7 @@ def import_(
         return
     print(study.folder)
     note(
-        f"{told['items']} items of {len(study.design.levels)} levels, "
+        f"{told['items']:,} items, levels {', '.join(study.design.level_keys)}, "
         f"{len(study.design.answers)} answers; next: felicity validate {study.folder}"
     )
 

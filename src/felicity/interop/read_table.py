@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
@@ -53,26 +52,17 @@ def _text_rows(reader: FolderReader, name: str, suffix: str) -> list[Row]:
     text = reader.text(name)
     if text is None:
         return []
-    if suffix == ".tsv":
-        # The reader of CSV does the rest, lines and faults; a tab within quotes stays one.
-        lines = csv.reader(text.splitlines(keepends=True), delimiter="\t")
-        return _pair(reader, name, [(lines.line_num, row) for row in lines])
-    rows = reader.csv_rows(name, text) if suffix == ".csv" else reader.jsonl_rows(name, text)
-    return list(rows)
+    if suffix == ".jsonl":
+        return list(reader.jsonl_rows(name, text))
+    return list(reader.csv_rows(name, text, _delimiter(text, suffix)))
 
 
-def _pair(reader: FolderReader, name: str, lines: list[tuple[int, list[str]]]) -> list[Row]:
-    if not lines:
-        return []
-    (_, header), *rest = lines
-    found: list[Row] = []
-    for line, row in rest:
-        if row and len(row) != len(header):
-            got = f"{len(row)} fields"
-            reader.fault(name, "line", got, f"{len(header)}, as in the header", line)
-        elif row:
-            found.append((line, dict(zip(header, row, strict=True))))
-    return found
+def _delimiter(text: str, suffix: str) -> str:
+    """Return what separates columns: spreadsheets of many countries save CSV with semicolons."""
+    header = text.partition("\n")[0]
+    if suffix == ".tsv" or ("\t" in header and "," not in header):
+        return "\t"
+    return ";" if ";" in header and "," not in header else ","
 
 
 def _frame_rows(reader: FolderReader, path: Path, sheet: str | None) -> list[Row]:

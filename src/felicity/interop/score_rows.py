@@ -190,7 +190,7 @@ class ScoreReader:
         try:
             value = float(text) * self.factor
         except ValueError:
-            self._fault(line, column, text, "a number")
+            self._fault(line, column, text, "a number, with a point for decimals")
             return None
         if value > 0:
             self._fault(line, column, text, POSITIVE if self.factor > 0 else "0 or more")

@@ -229,6 +229,12 @@ def _explain(spec: ModelSpec, error: Exception, trust_remote_code: bool) -> Mode
             where=spec.text,
             hint="for a GGUF file give the file itself: hf:FOLDER/NAME.gguf",
         )
+    if not here.exists() and spec.source.startswith(("/", ".", "~")):
+        return ModelError(
+            "no such folder",
+            where=spec.text,
+            hint="a path begins where the command is run; a model of the hub is hf:OWNER/NAME",
+        )
     if not here.exists() and isinstance(error, OSError):
         return ModelError(
             f"neither a folder here nor a model that the hub gives: {text[:300]}",
