@@ -201,6 +201,17 @@ def test_the_keyboard_goes_everywhere(visit, choice_page):
     assert page.evaluate("document.activeElement.getAttribute('role')") == "listbox"
 
 
+def test_keys_that_come_before_the_page_is_drawn_count_too(visit, choice_page):
+    page = visit(choice_page, "#item=")
+    page.locator(".row").first.wait_for()
+    page.evaluate(
+        """() => { for (const key of ["j", "j", "j", "k", "Enter"])
+            document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true })); }"""
+    )
+    page.locator(".item h2").wait_for()
+    assert page.locator(".row.open").get_attribute("aria-posinset") == "2"
+
+
 def test_every_stop_of_the_keyboard_is_seen(visit, choice_page):
     page = visit(choice_page, f"#item={ITEM}")
     page.locator(".item h2").wait_for()

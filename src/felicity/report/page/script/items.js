@@ -17,7 +17,10 @@ function Browser({ link, go, stay, items, read, other, name }) {
     () => choose(read, other, items, link, score),
     [read, other, score, ...chosen, JSON.stringify(link.factors)],
   );
-  const [cursor, setCursor] = useState(-1);
+  const [cursor, showCursor] = useState(-1);
+  // Where it is now: keys may come faster than the page is drawn.
+  const now = useRef(-1);
+  const setCursor = (place) => showCursor((now.current = place));
   const [list, search, detail] = [useRef(null), useRef(null), useRef(null)];
   const row = link.item ? read.byKey.get(keyOf(link.item, link.prompting)) ?? firstOf(read, items, link.item) : null;
   const isOpen = Boolean(link.item);
@@ -27,14 +30,14 @@ function Browser({ link, go, stay, items, read, other, name }) {
     stay({ item: "", prompting: "" });
     list.current.focus({ preventScroll: true });
   };
-  useEffect(() => setCursor(row ? rows.indexOf(row) : Math.min(cursor, rows.length - 1)), [rows, row]);
+  useEffect(() => setCursor(row ? rows.indexOf(row) : Math.min(now.current, rows.length - 1)), [rows, row]);
   const step = (by) => {
-    const next = Math.min(Math.max(cursor + by, 0), rows.length - 1);
+    const next = Math.min(Math.max(now.current + by, 0), rows.length - 1);
     if (!rows[next]) return;
     setCursor(next);
     if (isOpen) stay(place(rows[next]));
   };
-  useKeys({ step, cursor, rows, open, close, isOpen, list, search, detail });
+  useKeys({ step, now, rows, open, close, isOpen, list, search, detail });
   return html`<main class=${`items${isOpen ? " is-open" : ""}`} id="main">
     <h1 class="offscreen">Items of ${report.title}</h1>
     <div class="side">
@@ -83,7 +86,7 @@ function Detail({ link, items, row, read, other, name, score, close, step, curso
 }
 
 /** Arrows and letters work wherever the focus is, but where text is written. */
-function useKeys({ step, cursor, rows, open, close, isOpen, list, search, detail }) {
+function useKeys({ step, now, rows, open, close, isOpen, list, search, detail }) {
   useEffect(() => {
     const press = (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -104,8 +107,8 @@ function useKeys({ step, cursor, rows, open, close, isOpen, list, search, detail
       } else if (event.key === "/") {
         search.current.focus();
         search.current.select();
-      } else if (event.key === "Enter" && inList && rows[Math.max(0, cursor)]) {
-        open(rows[Math.max(0, cursor)]);
+      } else if (event.key === "Enter" && inList && rows[Math.max(0, now.current)]) {
+        open(rows[Math.max(0, now.current)]);
         detail.current.focus();
       } else if (moves[event.key]) {
         step(moves[event.key]);
