@@ -134,6 +134,14 @@ def test_sums_alone_are_no_means(own, gricean, tmp_path, capsys):
     assert sorted(known) == pytest.approx(sorted(own.responses["log_prob_mean"]), abs=1e-12)
 
 
+def test_one_count_for_two_answers_is_no_count(own, gricean, tmp_path):
+    table = own.responses.pivot("answer_label", index="item_id", values="log_prob_sum")
+    file = write(table.with_columns(n_tokens=5), tmp_path / "wide.csv")
+    run = import_scores(gricean, file, tmp_path / "run", label="x", score="log_prob_sum")
+    assert run.manifest["given"]["scores"] == ["log_prob_sum", "bits_per_character"]
+    assert run.responses["n_tokens"].null_count() == 4500
+
+
 HEAD = "item_id,answer_label,score\n"
 ONE = "quantity_1-01-1-w0-Leslie-Joan"
 WRONG = {

@@ -56,10 +56,12 @@ class ScoreReader:
         if self._at(TOKEN) in header:
             self.gives = ("log_prob_mean", "log_prob_sum", "bits_per_character")
             return self._tokens(rows, header)
+        # A row for an item has one count for several answers: it says nothing of either.
+        counted = self._at(COUNT) in header and self._at(SCORE) in header
         self.gives = (score,)
-        if self._at(COUNT) in header or score == "log_prob_sum":
+        if counted or score == "log_prob_sum":
             self.gives = ("log_prob_sum", "bits_per_character")
-            self.gives += ("log_prob_mean",) if self._at(COUNT) in header else ()
+            self.gives += ("log_prob_mean",) if counted else ()
         if self._at(SCORE) in header:
             return self._answers(rows, header, score)
         return self._wide(rows, header, score)
