@@ -17,11 +17,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from felicity.api import analyse, read_run, run, write_report
-    from felicity.api.experiments import (
-        read_experiment_runs,
-        run_experiment,
-        write_experiment_reports,
-    )
+    from felicity.api.experiment_reports import write_experiment_reports
+    from felicity.api.experiments import read_experiment_runs, run_experiment
     from felicity.interop import export_study, import_scores, import_study
     from felicity.participants import open_participant
     from felicity.study import list_studies, load_study
@@ -38,7 +35,7 @@ _HOMES = {
     "write_report": "felicity.api",
     "run_experiment": "felicity.api.experiments",
     "read_experiment_runs": "felicity.api.experiments",
-    "write_experiment_reports": "felicity.api.experiments",
+    "write_experiment_reports": "felicity.api.experiment_reports",
     "export_study": "felicity.interop",
     "import_scores": "felicity.interop",
     "import_study": "felicity.interop",

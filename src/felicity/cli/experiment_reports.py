@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from felicity.api.experiments import ExperimentRuns, StudyReport, experiment_reports
+from felicity.api.experiment_reports import StudyReport, experiment_reports
+from felicity.api.experiments import ExperimentRuns
 from felicity.cli.output import note, print_json
 from felicity.cli.report_output import say_missing, say_written
 from felicity.report.choice.analysis import Analysis
