@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import polars as pl
 import pytest
 from scipy import stats
 
@@ -14,6 +17,8 @@ from felicity.journal import Journal
 from felicity.report.choice.content import choice_content
 from felicity.report.choice.table import main_table
 from felicity.report.choice.words import in_words
+from felicity.report.groups.members import group_members
+from felicity.report.groups.tables import ranks_table
 from felicity.report.page.choice import choice_items, score_rows
 from felicity.stats.accuracy import count_wins
 from felicity.stats.compare import p_against_share
@@ -75,6 +80,35 @@ def test_the_first_answer_wins_over_the_best_of_the_others(done):
     assert result.cells["all"].chance == pytest.approx(1 / 3)
     assert result.cells["and"].chance == 0.5
     assert result.cells["overall"].chance == pytest.approx((1 / 3 + 1 / 2) / 2)
+
+
+def test_chance_is_that_of_the_usable_items(done):
+    """Of a level with items of three and of two answers those of three are lost."""
+    alike = done.responses.with_columns(word=pl.lit("all"))
+    items = tuple(
+        replace(item, factors={**item.factors, "word": "all"}) for item in done.study.items
+    )
+    study = replace(done.study, items=items)
+    whole = replace(done, study=study, responses=alike)
+    three = alike.filter(pl.col("answer_label") == "odd")["item_id"].implode()
+    score = pl.col("log_prob_mean")
+    lost = alike.with_columns(
+        pl.when(pl.col("item_id").is_in(three)).then(None).otherwise(score).alias("log_prob_mean")
+    )
+    cells = [
+        analyse([run], study).participants[0].cells["all"]
+        for run in (whole, replace(whole, responses=lost))
+    ]
+    assert cells[0].chance == pytest.approx((4 / 3 + 4 / 2) / 8)
+    assert (cells[1].usable, cells[1].asked, cells[1].chance) == (4, 8, 0.5)
+
+
+def test_ranks_say_where_chance_differs(done, tmp_path):
+    again = replace(done, folder=tmp_path)
+    analysis = analyse([done, again], done.study)
+    grouping = group_members(analysis, [f"g={done.folder},{tmp_path}"])
+    table = ranks_table(grouping, done.study.design)
+    assert "Chance is .33 to .50 by level: models that only guess agree" in table.note
 
 
 def test_an_item_counts_only_where_every_answer_has_a_score(done, tmp_path):

@@ -45,7 +45,7 @@ class Cell:
     """One number of the table with all that a reader may ask about it.
 
     ``accuracy`` is None where nothing was usable; p-values and comparisons likewise. ``chance`` is
-    the mean over items of one in the number of answers.
+    the mean over usable items of one in the number of answers.
     """
 
     accuracy: float | None
@@ -222,7 +222,10 @@ def _result(run: ChoiceRun, study: Study, score: str, seed: int) -> ParticipantR
         drawn = resample_accuracy(counts, rng)
         draws.append(drawn)
         people = {g.label: (g.correct[key], g.asked[key]) for g in study.reference}
-        cells[key] = _cell(counts, drawn, rng, people, chance_of(study, of_level["item_id"]))
+        # Chance is that of the items which the accuracy rests on.
+        known = of_level.filter(pl.col("margin").is_not_null())
+        chance = chance_of(study, (known if known.height else of_level)["item_id"])
+        cells[key] = _cell(counts, drawn, rng, people, chance)
     cells = _corrected(cells)
     cells[OVERALL] = _overall(cells, np.mean(draws, axis=0), rng, study)
     return ParticipantResult(

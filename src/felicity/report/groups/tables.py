@@ -137,12 +137,18 @@ def ranks_table(grouping: Grouping, design: Design) -> TextTable | None:
         rows.append((group.name, "mean rank", *(f"{mean:.2f}" for mean in ranks.mean(axis=0))))
     if not rows:
         return None
+    cells = [m.cells[key] for g in grouping.groups for m in g.members for key in design.level_keys]
+    unequal = ""
+    if len({cell.chance for cell in cells}) > 1:
+        unequal = (
+            f" Chance is {chance_words(cells)}: models that only guess agree on these ranks, too."
+        )
     return TextTable(
         name="table3",
         title=f"Rank of difficulty of each {design.factor}",
         header=("Group", "Participant", *(level.short for level in design.levels)),
         rows=tuple(rows),
-        note="1 is the hardest (lowest accuracy); ties share their mean rank.",
+        note="1 is the hardest (lowest accuracy); ties share their mean rank." + unequal,
     )
 
 
