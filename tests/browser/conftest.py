@@ -31,10 +31,14 @@ def chromium() -> Iterator[Any]:
     program = next(filter(None, map(shutil.which, NAMES)), None)
     if program is None:
         no_browser(f"none of {', '.join(NAMES)} is installed")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+    try:
+        playwright = sync_playwright().start()
+    except Exception as error:  # the library has no class of its own for this
+        no_browser(f"playwright's driver does not start ({error}); on Debian it needs libatomic1")
+    browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+    yield browser
+    browser.close()
+    playwright.stop()
 
 
 @pytest.fixture(scope="session")
