@@ -206,8 +206,9 @@ def test_edit_by_keys_and_what_was_typed_outlives_the_tab(sit, tmp_path):
         page.get_by_label("question").wait_for()
         page.keyboard.press("Control+A")
         page.keyboard.type("What, then, a e r u?")
-        other = sit(f"{client.address}#dialogue={here}", "Ann", context=page.context)
+        context = page.context
         page.close()
+        other = sit(f"{client.address}#dialogue={here}", "Ann", context=context)
         other.get_by_label("question").wait_for()
         assert other.get_by_label("question").input_value() == "What, then, a e r u?"
         other.keyboard.press("Control+Enter")
